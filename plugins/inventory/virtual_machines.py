@@ -147,6 +147,7 @@ from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules.options import AUTH, REQUESTS
+from ..module_utils._cluster.modules.results import server_warnings
 from ..module_utils._resolver.api.name_rules import did_you_mean
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
@@ -240,17 +241,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _hosts(self, connection: dict[str, Any], options: dict[str, Any]) -> dict[str, dict[str, Any]]:
         try:
-            variables_by_host, warnings = hosts(
-                Session(connection),
-                options,
-                vm_resources,
-            )
+            session = Session(connection)
+            variables_by_host, warnings = hosts(session, options, vm_resources)
         except RequestFailed as error:
             more = ", or set namespaces to those that you may read"
             raise AnsibleParserError(
                 f"{error}{more if error.code == 403 and options['namespaces'] is None else ''}"
             ) from None
-        for warning in warnings:
+        for warning in (*warnings, *server_warnings([session], warnings)):
             self.display.warning(warning)
         return variables_by_host
 

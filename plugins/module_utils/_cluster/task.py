@@ -7,6 +7,7 @@ from typing import Any
 
 from .._resolver.declare.take_over import TakeOver, keep_managers, parse_take_over
 from .client.errors import TaskFailed
+from .client.session import Session
 
 
 @dataclass(eq=False)
@@ -15,7 +16,8 @@ class Task:
 
     check_mode: whether it only foretells what it would do. diff: whether its result has diffs. provided: the options
     that the user set; the others have their defaults. secrets: texts to keep out of the result, including secrets in
-    options that Ansible does not know. warnings: texts that the task shows. Modules add to both.
+    options that Ansible does not know. warnings: texts that the task shows. Modules add to both. sessions: the
+    connections that the task has made.
 
     For the options for writes, see the doc fragments `declare` and `writes`. wait_timeout: seconds. take_over: see
     `declare.take_over`.
@@ -26,6 +28,7 @@ class Task:
     provided: frozenset[str] = frozenset()
     secrets: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
+    sessions: list[Session] = field(default_factory=list)
     server_dry_run: bool = True
     wait: bool = False
     wait_timeout: float = 120
@@ -43,3 +46,9 @@ class Task:
             return cls(**{**given, **more, "take_over": parse_take_over(options.get("take_over"))})
         except ValueError as error:
             raise TaskFailed(str(error)) from error
+
+    def connect(self, options: dict[str, Any]) -> Session:
+        """A session whose warnings of the API server the task shows at its end. options: see `Session`."""
+        session = Session(options)
+        self.sessions.append(session)
+        return session

@@ -33,7 +33,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, task: Task) -> Result:
-    session = Session(params)
+    session = task.connect(params)
     sources = _boot_sources(session, params, task.warnings)
     missing = [name for name in params["names"] or [] if name not in {source.key.name for source in sources}]
     if missing or not sources:

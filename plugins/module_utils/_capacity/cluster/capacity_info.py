@@ -40,7 +40,7 @@ def _run(params: Params, task: Task) -> Result:
     check_selection(params)
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")
-    session, warnings = Session(params), task.warnings
+    session, warnings = task.connect(params), task.warnings
     vms = select_vms(params, session, warnings) if params["manifests"] is None else _declared(params)
     result, check_warnings = run_checks(
         session, [without_revisions(vm, _REFRESHED[params["refreshed"]]) for vm in vms], params

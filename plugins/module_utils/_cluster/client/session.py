@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from itertools import count
 from typing import Any, Final, TypeVar
@@ -20,6 +20,7 @@ from ..._resolver.api.write import APPLY, RetrySafety, Write
 from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .kubeconfig import name_of
+from .server_warnings import object_label, warning_texts
 from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, request_sender, urllib3
 
 FIELD_MANAGER: Final = "virtshape"
@@ -77,6 +78,11 @@ _HEADER: Final = (
 _HTTP_TO_HTTPS: Final = "HTTP request to an HTTPS server"
 _HTTPS_TO_HTTP: Final = re.compile(r"wrong version number|record layer failure|unknown protocol", re.IGNORECASE)
 
+_WARNING: Final = "Warning"
+# Different warnings that a session keeps.
+_WARNINGS: Final = 100
+_MORE_WARNINGS: Final = "the API server gives more different warnings than are shown"
+
 _T = TypeVar("_T")
 
 
@@ -104,9 +110,13 @@ class Session:
     retry_timeout: seconds for the retries of one request (default 60),
     qps: requests per second, retries included (default: no limit), concurrency: the most connections (default 16), and
     field_manager: the manager for server-side apply (default FIELD_MANAGER).
+
+    warnings: what the API server has warned of → the objects, as labels.
     """
 
     def __init__(self, options: dict[str, Any]) -> None:
+        # Threads add to it; copies for dry runs share it.
+        self.warnings: dict[str, dict[str, None]] = {}
         self.field_manager = str(options.get("field_manager") or FIELD_MANAGER)
         self._options = options
         self._connect()
@@ -455,11 +465,18 @@ class Session:
             raise ConnectionFailed(_HEADER, final=True) from None
         self._reached.set()
         self._outage.end()
+        if _WARNING in response.headers:
+            self._keep_warnings(response.headers.getlist(_WARNING), object_label(path))
         if response.status >= 300:
             raise self._refusal(response, method if watched is None else "WATCH", path)
         self._accepted.set()
         self._renewal_useless = False
         return response
+
+    def _keep_warnings(self, headers: Iterable[str], label: str) -> None:
+        for text in (text for header in headers for text in warning_texts(header)):
+            known = text in self.warnings or len(self.warnings) < _WARNINGS
+            self.warnings.setdefault(text if known else _MORE_WARNINGS, {})[label] = None
 
     def _refusal(self, response: Any, verb: str, path: str) -> RequestFailed:
         data = self._read(response)

@@ -37,6 +37,7 @@ from ..client.transport import MISSING
 from ..task import Task
 from .module import Module
 from .options import AUTH
+from .results import server_warnings
 
 # The text that Ansible shows instead of a secret option.
 _HIDDEN: Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
@@ -154,8 +155,9 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
         ansible.fail_json(msg=str(error))
     result = module.run(ansible.params, task)
     ansible.hide(task.secrets)
-    for warning in task.warnings:
-        ansible.warn(warning)
+    for warning in (*task.warnings, *server_warnings(task.sessions, task.warnings)):
+        # Ansible hides only the secrets that it knows.
+        ansible.warn(mask_secrets(warning, ansible.secrets))
     if result.get("failed"):
         ansible.fail_json(**result)
     ansible.exit_json(**result)

@@ -17,7 +17,6 @@ from ..._resolver.declare import plan
 from ..._resolver.kubevirt.find.lookup import get_readable
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import TaskFailed
-from ..client.session import Session
 from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
@@ -96,7 +95,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, task: Task, plan_limits: PlanLimits | None) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
-    session = Session(params)
+    session = task.connect(params)
     # A fetched release has only one version.
     fetched = params["source"] == "url"
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)

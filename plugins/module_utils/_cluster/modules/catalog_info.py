@@ -46,7 +46,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, task: Task, read_limits: ReadLimits) -> Result:
-    session, warnings = Session(params), task.warnings
+    session, warnings = task.connect(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
     objects = [*data["instancetypes"], *data["preferences"]]

@@ -120,7 +120,7 @@ def _with_names(params: Params) -> Params:
 
 def _selected_vms(params: Params, task: Task) -> tuple[Session, list[Drift]]:
     check_selection(params)
-    session = Session(params)
+    session = task.connect(params)
     vms = inspect(session, params["namespace"], params["names"], label_selector(params))
     task.warnings += [vms[0].cluster.kubevirt.assumption] if vms and vms[0].cluster.kubevirt.assumption else []
     if problem := selection_problem(params, session, {vm.name for vm in vms}, every_name=True):
@@ -149,7 +149,7 @@ def _prune(params: Params, task: Task) -> Result:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
-    session = Session(params)
+    session = task.connect(params)
     try:
         revisions = prunable(session, params["namespace"], params["keep"])
     except RequestFailed as error:

@@ -76,7 +76,7 @@ class Declaration:
     declare: Callable[[Session, KindHandler, list[DeclaredObject], Task], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     describe: Describe = lambda _outcome: {}
-    select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
+    select: Callable[[Params, Task], Params] = lambda params, _task: params
     render: Render = lambda _options, manifest, _release: [manifest]
     collisions: Callable[[Sequence[Manifest]], Iterable[list[Finding]]] = lambda _manifests: ()
 
@@ -121,11 +121,11 @@ class Declaration:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
     def _run(self, params: Params, task: Task) -> Result:
-        params = self.select(params, task.warnings)
+        params = self.select(params, task)
         declared_objects = self._declared_objects(params, task)
         if rendering.is_requested(self.plural, params, declared_objects):
             return self._rendered(params, task, declared_objects)
-        session = Session(params)
+        session = task.connect(params)
         handler = self.handler(params, session, task)
         result = self._result(params, task, self.declare(session, handler, declared_objects, task))
         return {"cluster": session.host, **result}

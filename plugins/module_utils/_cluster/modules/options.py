@@ -16,6 +16,7 @@ from ..._resolver.api.manifest import namespaced_name
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..reads.snapshot import unmatched
+from ..task import Task
 from .module import Params
 
 
@@ -114,7 +115,7 @@ def selection_problem(
     return unmatched(session, params["namespace"], "virtual machine", missing, None if missing else labels)
 
 
-def with_vms_to_delete(params: Params, warnings: list[str]) -> Params:
+def with_vms_to_delete(params: Params, task: Task) -> Params:
     """The options of virtual_machine, with the VMs that `names` and `label_selectors` select as `virtual_machines`.
 
     Fails the task if they select all VMs, or a namespace that does not exist. Names without a VM are deleted already.
@@ -130,10 +131,10 @@ def with_vms_to_delete(params: Params, warnings: list[str]) -> Params:
     if labels is None:
         return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
     problems: list[str] = []
-    vms = select_vms(params, Session(params), problems)
+    vms = select_vms(params, task.connect(params), problems)
     if any(problem.startswith("namespace:") for problem in problems):
         raise TaskFailed(problems[0])
-    warnings += problems
+    task.warnings += problems
     return {**params, "virtual_machines": [{key: vm["metadata"][key] for key in ("name", "namespace")} for vm in vms]}
 
 

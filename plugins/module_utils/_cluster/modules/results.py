@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..._resolver.api.name_rules import first_names, quoted
+from ..client.session import Session
 from ..task import Task
 from .module import Params, Result
 
@@ -14,6 +16,8 @@ _SHOWN = 5
 # The longest reason in a message; the results have the full text.
 _LONGEST = 400
 _LONG_NAME = 100
+# The API server puts this before the words of a policy.
+_POLICY: Final = re.compile(r"^Validation failed for ValidatingAdmissionPolicy '[^']*' with binding '[^']*': ")
 # The keys kept of a failed object, so that the results fit on a screen.
 _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
 
@@ -86,6 +90,20 @@ def group_warnings(warnings: Iterable[tuple[str, str]]) -> list[str]:
     for label, warning in warnings:
         labels_by_warning.setdefault(warning, []).append(label)
     return [f"{first_names(labels, _SHOWN)}: {warning}" for warning, labels in labels_by_warning.items()]
+
+
+def server_warnings(sessions: Iterable[Session], told: Iterable[str] = ()) -> list[str]:
+    """The warnings of the API server, each once, with its objects.
+
+    told: warnings of the task. The checks before the requests may have said the same of the same rule.
+    """
+    labels: dict[str, dict[str, None]] = {}
+    for session in sessions:
+        for text, objects in session.warnings.items():
+            labels.setdefault(text, {}).update(objects)
+    every = "\n".join(told)
+    news = {text: objects for text, objects in labels.items() if _POLICY.sub("", text) not in every}
+    return group_warnings((label, text) for text, objects in news.items() for label in sorted(objects))
 
 
 def restart_warning(labels: Sequence[str], check_mode: bool, remedy: str) -> list[str]:

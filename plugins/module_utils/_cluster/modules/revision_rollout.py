@@ -19,7 +19,6 @@ from ..._resolver.refresh.rollout import Limits, Rollout, Selection
 from ..._resolver.refresh.rollout_report import report, table
 from ..._resolver.refresh.windows import MaintenanceSchedule, WindowError, schedule
 from ..client.errors import RequestFailed, TaskFailed
-from ..client.session import Session
 from ..client.transport import yaml
 from ..reads.revisions import matcher_fields_of
 from ..task import Task
@@ -88,7 +87,7 @@ def _run(params: Params, task: Task, extension: RolloutExtension) -> Result:
     settings = _checked(params["settings"])
     windows = _schedule(settings)
     now = params["now"] or shown_time(datetime.now(timezone.utc))
-    session = Session(params)
+    session = task.connect(params)
     run = RolloutRun(session, task, settings, _selection(settings), windows, now, extension)
     if params["state"] == PLANNED:
         planned = _planned(run, settings, now)

@@ -11,7 +11,6 @@ from ..._resolver.api.tree import without_secrets
 from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.choose.adopt import Candidate
 from ..._resolver.guest.effect import RESTART
-from ..client.session import Session
 from ..task import Task
 from ..writes.adopt import AdoptOutcome, adopt
 from .module import ON_FAILURE, Module, Params, Result
@@ -42,7 +41,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, task: Task) -> Result:
     check_selection(params)
-    session = Session(params)
+    session = task.connect(params)
     vms = select_vms(params, session, task.warnings)
     adopted = adopt(session, vms, task, params["instancetypes"], params["preferences"], params["accept"])
     return {"cluster": session.host, **_task_result(params, task, adopted)}

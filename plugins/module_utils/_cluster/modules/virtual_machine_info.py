@@ -82,7 +82,7 @@ def module(resources: VMFacts | None = None, diagnosis: Diagnosis | None = None)
 
 def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagnosis | None) -> Result:
     check_selection(params)
-    session = Session(params)
+    session = task.connect(params)
     inspected = inspect(session, params["namespace"], params["names"], label_selector(params))
     problem = selection_problem(params, session, {vm.name for vm in inspected})
     if problem and params["names"] and params["export"] is not None:

@@ -47,7 +47,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, task: Task) -> Result:
-    session = Session(params)
+    session = task.connect(params)
     requested = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
     outcomes = power(session, requested, task)
     result: Result = {"cluster": session.host, "results": [_result(outcome) for outcome in outcomes]}

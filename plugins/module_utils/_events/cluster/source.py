@@ -67,6 +67,7 @@ class _ClusterSource:
         self.store = Store()
         # Others are not to end with this one.
         self._may_raise = len(options.clusters) == 1
+        self._told: set[str] = set()
         # When to look at all VMs without a reason.
         self._due = time.monotonic()
 
@@ -114,12 +115,20 @@ class _ClusterSource:
             return StateConfigMap(self._current, *self._options.state_config_map)
         return Store()
 
+    def _tell_warnings(self) -> None:
+        """Logs what the API server has warned of, once."""
+        for text, objects in self._current().warnings.items():
+            if text not in self._told:
+                self._told.add(text)
+                log.warning("%s: %s: %s", self._reporter.cluster, next(iter(objects)), text)
+
     def _until_done(self, step: Callable[[], None]) -> None:
         """Takes a step, again and again after failures, of which equal ones are logged once."""
         pauses, told = Backoff(), ""
         while not self._stop.is_set():
             try:
                 step()
+                self._tell_warnings()
                 return
             except RequestFailed as error:
                 if self._may_raise and (self._session is None or error.code in _REFUSALS):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
@@ -21,7 +20,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, task: Task) -> Result:
-    names, session = params["names"], Session(params)
+    names, session = params["names"], task.connect(params)
     live = session.list(KINDS["VirtualMachineTemplate"], params["namespace"])
     templates = sorted(map(_template_result, live), key=lambda template: (template["namespace"], template["name"]))
     templates = [template for template in templates if names is None or template["name"] in names]

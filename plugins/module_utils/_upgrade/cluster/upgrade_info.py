@@ -40,7 +40,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, task: Task) -> Result:
     check_selection(params)
     catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
-    session = Session(params)
+    session = task.connect(params)
     after = _after(kubevirt(session), params)
     vms = select_vms(params, session, task.warnings)
     result = _impact(session, vms, params["namespace"], after, catalog, task.warnings)
