@@ -50,9 +50,10 @@ def check_value(expression: str, value: Any) -> None:
 
 
 def as_declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
-    """A declared value in the API's spelling. Unlike `canonical`, it adds nothing and keeps unknown fields.
+    """A declared value in the API's spelling. Unlike `canonical`, it keeps unknown fields, and adds only to lists.
 
-    Removes nulls and empty optional fields, which declare nothing. Raises FieldError like canonical.
+    A list belongs to one field manager as a whole, so that another spelling of an item is a conflict: items have what
+    the server stores. Removes nulls and empty optional fields, which declare nothing. Raises FieldError like canonical.
     """
     return _converter(type_name, _DECLARED)(value)
 
@@ -110,14 +111,16 @@ class _Mode(NamedTuple):
     """A mode of reading objects.
 
     fill: add the fields that Go always writes. unknown: the treatment of unknown fields. checks: beyond the types.
+    nulls: fill in nulls, too, which the server does not store.
     """
 
     fill: bool
     unknown: str
     checks: Checks | None = None
+    nulls: bool = False
 
 
-_CANONICAL: Final = _Mode(fill=True, unknown="drop")
+_CANONICAL: Final = _Mode(fill=True, unknown="drop", nulls=True)
 _DECLARED: Final = _Mode(fill=False, unknown="keep")
 
 
@@ -160,6 +163,8 @@ def _converter(type_name: str, mode: _Mode) -> Callable[[Value], dict[str, Any]]
     # Each is made on first use, because most of an API is never used; a plain dict is the fastest to read.
     readers: dict[str, _Reader] = {}
     zeros, types = _always_written(declarations) if mode.fill else ({}, {})
+    if not mode.nulls:
+        zeros = {name: zero for name, zero in zeros.items() if zero is not None}
     structs = [(name, partial(_converter(struct, mode), {})) for name, struct in types.items()]
 
     def make(name: str) -> _Reader:
@@ -249,7 +254,8 @@ def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
     if expression.startswith("*"):
         return _reader(expression[1:], True, mode)
     if expression.startswith("[]"):
-        return (None, _list(_reader(expression[2:], True, mode), _null(expression[2:]), keeps_empty))
+        items = _reader(expression[2:], True, mode._replace(fill=True))
+        return (None, _list(items, _null(expression[2:]), keeps_empty))
     if expression.startswith("map[string]"):
         inside = expression[len("map[string]") :]
         return (None, _map(_reader(inside, True, mode), _null(inside), keeps_empty))

@@ -75,7 +75,9 @@ def present(
     if changed:
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
-        changed = {field for field in changed if not _same(field, desired_fields[field], canonical, current, live)}
+        same_fields = {field for field in changed if _same(field, desired_fields[field], canonical, current, live)}
+        changed -= same_fields
+        manifest = _spelled_as_stored(manifest, live, (field for field in same_fields if desired_fields[field] != {}))
     dropped = managed_fields.undeclared(owned_fields or set(), desired_fields)
     fields = {**desired_fields, **dict.fromkeys(dropped)}
     taken_from = managers_to_take(live, fields, manager, take_over)
@@ -126,6 +128,18 @@ def present(
         taken_from=taken_from,
         fields=fields if taken_from else MappingProxyType({}),
     )
+
+
+def _spelled_as_stored(manifest: dict[str, Any], live: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:
+    """The manifest with the live spelling of these fields, which have the declared meaning.
+
+    Another spelling of the same value, such as `1Gi` for `1024Mi`, would be a conflict with the manager that owns it.
+    """
+    stored = {field: value_at(live, field) for field in fields}
+    result = copy(manifest) if stored else manifest
+    for field, value in stored.items():
+        set_at(result, field, value)
+    return result
 
 
 def _parts(manifest: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:

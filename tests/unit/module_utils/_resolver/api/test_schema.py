@@ -28,6 +28,17 @@ def test_declared_drops_empty_fields() -> None:
     assert schema.as_declared("VirtualMachine", manifest) == {"metadata": {}, "spec": {"running": False}}
 
 
+def test_items_of_lists_have_what_the_server_stores() -> None:
+    template = {"metadata": {"name": "web-boot"}, "spec": {"sourceRef": {"kind": "DataSource"}, "storage": {}}}
+    devices = {"filesystems": [{"name": "a"}]}
+    manifest = {"spec": {"dataVolumeTemplates": [template], "template": {"spec": {"domain": {"devices": devices}}}}}
+    spec = schema.as_declared("VirtualMachine", manifest)["spec"]
+    stored = {"sourceRef": {"kind": "DataSource", "name": ""}, "storage": {"resources": {}}}
+    assert spec["dataVolumeTemplates"] == [{"metadata": {"name": "web-boot"}, "spec": stored}]
+    # No nulls, and nothing outside lists.
+    assert spec["template"] == {"spec": {"domain": {"devices": devices}}}
+
+
 def test_null_in_a_list_is_the_zero_value() -> None:
     """Go reads an empty text, or an object without fields."""
     manifest = {"finalizers": [None, "a"], "ownerReferences": [None]}
