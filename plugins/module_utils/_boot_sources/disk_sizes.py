@@ -12,10 +12,8 @@ from typing import Final, NamedTuple
 from .._resolver.api.errors import QuantityError
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
-from .._resolver.api.matcher import ObjectKey
 from .._resolver.api.quantity import parse
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable
-from .._resolver.preflight.object_keys import ObjectToRead
 from .._resolver.preflight.references import requested_size, templates_of
 
 _CLAIM: Final = "PersistentVolumeClaim"
@@ -38,16 +36,6 @@ class SmallDisk(NamedTuple):
     @property
     def line(self) -> str:
         return f"{self.path}: the disk {self.name} has {self.size} and not the declared {self.declared}"
-
-
-def keys_for_sizes(vm: Manifest) -> Iterator[ObjectToRead]:
-    """The claims that `small_disks` looks up."""
-    namespace = namespace_of(vm)
-    return (
-        ObjectToRead(ObjectKey(_CLAIM, namespace, name_of(item)), namespace)
-        for item in templates_of(vm)
-        if requested_size(item)
-    )
 
 
 def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from waiting import wait_until
 
-from modules_support import Task, objects, vm, warned
+from modules_support import Task, claim_of, live, manifest, objects, vm, warned
 
 
 @pytest.fixture
@@ -39,7 +39,8 @@ def size_of(api: Any, namespace: str) -> str:
 
 
 def declare(task: Task, size: str, check: bool = False, **disk: Any) -> dict[str, Any]:
-    volume = {"name": "data", "import": {"blank": True, "size": size, **disk}}
+    disk = {"blank": "registry" not in disk, "size": size, **disk}
+    volume = {"name": "data", "import": {option: value for option, value in disk.items() if value}}
     entry = {**vm("web", preference=None, run_strategy="Halted"), "volumes": [volume]}
     return task.outcome("virtual_machine", check=check, **entry)
 
@@ -55,6 +56,48 @@ def test_small_disk_is_told_in_every_run(task: Task, shop: str, api: Any) -> Non
     # Nothing has become smaller.
     assert warned(declare(task, "1Gi")) == []
     assert size_of(api, shop) == before
+
+
+def test_disk_that_exists_is_told_in_every_run(task: Task, shop: str, api: Any) -> None:
+    """Another source, class or mode than it was created with."""
+    assert declare(task, "1Gi")["changed"]
+    wait_until(lambda: size_of(api, shop) != "")
+    claim = live(api, shop, "web-data", "PersistentVolumeClaim")["spec"]
+    same = {"storage_class": claim["storageClassName"], "volume_mode": claim["volumeMode"]}
+    assert warned(declare(task, "1Gi", **same, access_modes=claim["accessModes"])) == []
+    other = {"registry": {"url": "docker://registry.example.com/os:1"}, "storage_class": "nowhere"}
+    for check in (True, False, True, False):
+        done = declare(task, "1Gi", check, **other)
+        assert not done.get("failed"), done["msg"]
+        (warning,) = warned(done)
+        assert "the disk web-data has source blank and not the declared registry docker://registry" in warning
+        assert f"storageClassName {claim['storageClassName']} and not the declared nowhere" in warning
+    assert live(api, shop, "web-data", "PersistentVolumeClaim")["spec"] == claim
+
+
+def test_newer_image_of_a_data_source_is_no_other_source(task: Task, shop: str, api: Any) -> None:
+    """KubeVirt replaces a DataSource by the claim that it names."""
+    for claim in ("os-1", "os-2", "other"):
+        labels = {"cdi.kubevirt.io/dataImportCron": claim.partition("-")[0]}
+        claim_of(api, shop, claim, labels=labels)
+    sources = objects(api, "DataSource")
+    for name, claim in (("os", "os-1"), ("other", "other")):
+        body = manifest("DataSource", name, {"source": {"pvc": {"name": claim, "namespace": shop}}})
+        sources.create(namespace=shop, body=body)
+
+    def boot(source: str) -> list[str]:
+        entry = vm("web", run_strategy="Halted", volumes=None, boot={"data_source": source})
+        return warned(task("virtual_machine", **entry))
+
+    assert boot("os") == []
+    wait_until(lambda: objects(api, "DataVolume").get(namespace=shop).items)
+    newer = {"spec": {"source": {"pvc": {"name": "os-2", "namespace": shop}}}}
+    sources.patch(name="os", namespace=shop, body=newer, content_type="application/merge-patch+json")
+    assert boot("os") == []
+    for _run in range(2):
+        (warning,) = boot("other")
+        texts = f"source PersistentVolumeClaim {shop}/os-1 and not the declared DataSource {shop}/other"
+        assert texts in warning
 
 
 def test_disk_grows_and_never_shrinks(task: Task, shop: str, api: Any) -> None:

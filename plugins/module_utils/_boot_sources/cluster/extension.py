@@ -18,7 +18,7 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.vm.manifest import grown_claims
-from .. import disk_sizes, from_image
+from .. import disk_sizes, fixed_disks, from_image
 from ..origin import Image
 from ..unusable_sources import boot_source_findings, clones, named_clones
 from .cdi import cdi
@@ -81,13 +81,16 @@ class BootSources(VMExtension):
         return image._replace(insecure=bool(declared.options.get("insecure_registry")))
 
     def _judge_disks(self, existing: Sequence[DeclareOutcome]) -> None:
-        """Compares the declared sizes of existing VMs with their claims, in every run.
+        """Compares the declared disks of existing VMs with their DataVolumes and claims, in every run.
 
-        A disk that is too small is a warning, or grows if the task says so. A VM whose disk cannot grow fails.
+        A disk that is otherwise is a warning. One that is too small is, too, or grows if the task says so; a VM whose
+        disk cannot grow fails.
         """
         lookup = self.task.lookup
-        lookup.gather(key for outcome in existing for key in disk_sizes.keys_for_sizes(outcome.declared.manifest))
+        lookup.gather(key for outcome in existing for key in fixed_disks.keys_for_disks(outcome.declared.manifest))
         for outcome in existing:
+            for fixed in fixed_disks.fixed_disks(outcome.declared.manifest, lookup):
+                outcome.warn(fixed.line)
             for disk in disk_sizes.small_disks(outcome.declared.manifest, lookup):
                 obstacle = disk_sizes.obstacle_to_growth(disk, cdi(self.task.session).classes)
                 if disk.name not in grown_claims(outcome.declared.options):

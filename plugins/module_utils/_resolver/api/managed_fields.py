@@ -52,6 +52,12 @@ def changed_at(live: dict[str, Any]) -> str:
     return max(str(time or "") for time in (created, *(entry.get("time") for entry in entries(live))))
 
 
+def written_at(live: dict[str, Any], part: str) -> str:
+    """When the managers that own fields of a part of an object, such as its spec, last wrote; "" if unknown."""
+    times = (str(entry.get("time") or "") for entry in entries(live) if f"f:{part}" in (entry.get("fieldsV1") or {}))
+    return max(times, default="")
+
+
 def fields_of_others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
     """The fields outside the status that other managers own: (manager, fields)."""
     return [
