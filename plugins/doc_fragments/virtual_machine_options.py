@@ -272,7 +272,8 @@ options:
         description: Capacity of an empty disk that lasts as long as the VMI, as a quantity.
         type: str
       import:
-        description: A DataVolume that KubeVirt creates for the VM from exactly one of the sources below.
+        description: A DataVolume that KubeVirt creates for the VM from exactly one of the sources below, and only once.
+          The task warns in every run of a disk that has another source, storage class or mode than declared.
         type: dict
         suboptions:
           name:

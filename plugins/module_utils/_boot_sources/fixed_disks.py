@@ -23,10 +23,10 @@ _CLAIM: Final = "PersistentVolumeClaim"
 _SOURCE: Final = "DataSource"
 # Sources that are copied → the kind of the object.
 _CLONES: Final = {"pvc": _CLAIM, "snapshot": "VolumeSnapshot"}
-# Where a DataVolume and a claim may have other values than the template, because CDI fills in what that leaves out.
+# A claim has these also where the template leaves them out, because CDI fills them in.
 _STORAGE: Final = ("storageClassName", "accessModes", "volumeMode")
 _DEFAULTS: Final = {"contentType": "kubevirt", "preallocation": False}
-# What CDI notes in a claim whose DataVolume it has deleted.
+# CDI notes the source in some claims, whose DataVolume it may have deleted.
 _IMPORTED: Final = "cdi.kubevirt.io/storage.import."
 _CLONED: Final = "k8s.io/CloneRequest"
 
@@ -94,7 +94,7 @@ def keys_for_disks(vm: Manifest) -> Iterator[ObjectToRead]:
 
 
 def fixed_disks(vm: Manifest, objects: Lookup) -> Iterator[FixedDisk]:
-    """The disks that exist and have something else than the VM declares. What CDI has filled in is no difference."""
+    """The disks that exist and are otherwise than the VM declares. A value that CDI has filled in is no difference."""
     namespace = namespace_of(vm)
     for index, template in enumerate(templates_of(vm)):
         volume, claim = (get_readable(objects, kind, namespace, name_of(template)) for kind in (_VOLUME, _CLAIM))
@@ -159,7 +159,7 @@ def _source_pair(
 
 
 def _source_of(data_volume: Manifest, namespace: str) -> _Source | None:
-    """The source of a DataVolume or a template; None if something else fills it."""
+    """The source of a DataVolume or a template; None if there is none, because something else fills the disk."""
     spec = data_volume.get("spec") or {}
     if spec.get("sourceRef"):
         fields = {**spec["sourceRef"]}
@@ -171,7 +171,7 @@ def _source_of(data_volume: Manifest, namespace: str) -> _Source | None:
 
 
 def _source_of_claim(claim: Manifest) -> _Source | None:
-    """What a claim without a DataVolume says of its source."""
+    """The source in the annotations of a claim without a DataVolume; None if they name none."""
     annotations = annotations_of(claim)
     if url := annotations.get(f"{_IMPORTED}endpoint"):
         return _Source(str(annotations.get(f"{_IMPORTED}source") or "http"), {"url": url}, complete=False)

@@ -70,7 +70,7 @@ def test_timeout_reports_conditions_and_events(task: Task, shop: str, api: Any) 
     if not late.get("failed"):
         pytest.skip("this cluster fills volumes in no time")
     # virt-controller says DataVolumeError from when the first try has failed until CDI begins the next one.
-    state = r"(, waiting for the VM to run \(now Provisioning\)|: DataVolumeError: VMI does not exist)"
+    state = r"(, waiting for the VM to run \(now Provisioning\)|: DataVolumeError)"
     beginning = f"{shop}/web: not ready after 1 s{state}; DataVolume imported: "
     assert re.match(beginning, late["msg"]), late["msg"]
     assert "Ready=False (VMINotExists: VMI does not exist)" in late["msg"]
@@ -182,7 +182,8 @@ def test_terminating_vm_is_recreated_after_its_deletion(task: Task, shop: str, a
     assert task("virtual_machine", **entry, check=True)["result"]["action"] == "create"
     late = task.refused("virtual_machine", **entry, wait_timeout=1)
     assert not late["changed"]
-    assert late["msg"] == f"{shop}/web: not ready after 1 s, waiting for the deletion of the existing object"
+    held = "waiting for the deletion of the existing object; the finalizer example.com/held, set by"
+    assert late["msg"].startswith(f"{shop}/web: not ready after 1 s, {held}")
 
     def end() -> None:
         time.sleep(0.5)
@@ -240,3 +241,46 @@ def test_objects_that_outlive_a_vm_are_named(task: Task, shop: str, api: Any) ->
         assert done["result"]["retained"] == [{"kind": "PersistentVolumeClaim", "name": "mine"}]
     assert "mine" in names(api, shop, "v1", "PersistentVolumeClaim")
     assert "retained" not in task("virtual_machine", name="web", state="absent")["result"]
+
+
+def test_failure_quotes_the_event_of_the_pod(task: Task, shop: str, api: Any) -> None:
+    """The pod of a container that could not start is soon gone."""
+    crashes = {"metadata": {"annotations": {"local-cluster.virtshape.dev/guest": "crashes"}}}
+    about = {"apiVersion": "v1", "kind": "Pod", "name": "virt-launcher-web-x7k2p", "namespace": shop}
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "web.1", "namespace": shop},
+        "involvedObject": about,
+        "type": "Warning",
+        "reason": "Failed",
+        "message": "Error: failed to create containerd task",
+        "lastTimestamp": "2099-01-01T00:00:00Z",
+    }
+    objects_of_events = api.resources.get(api_version="v1", kind="Event")
+    objects_of_events.create(namespace=shop, body=event)
+    failed = task.refused("virtual_machine", **vm("web", template=crashes), wait=True)
+    assert "CrashLoopBackOff: " in failed["msg"] and " in a row" in failed["msg"]
+    assert "Error: failed to create containerd task" in failed["msg"]
+    assert "VMI does not exist" not in failed["msg"] and "is terminating" not in failed["msg"]
+
+
+def test_finalizer_that_holds_a_deletion_is_named(task: Task, shop: str, api: Any) -> None:
+    vms, guests = (objects(api, kind) for kind in ("VirtualMachine", "VirtualMachineInstance"))
+    for name, strategy in (("held", "Halted"), ("guest", "Always")):
+        task("virtual_machine", **vm(name, run_strategy=strategy), wait=True)
+    keep = {"metadata": {"finalizers": ["backup.example.com/keep"]}}
+    vms.patch(name="held", namespace=shop, body=keep, content_type="application/merge-patch+json")
+    guests.patch(name="guest", namespace=shop, body=keep, content_type="application/merge-patch+json")
+    text = r"the finalizer backup\.example\.com/keep, set by \S+, holds it until the tool of backup\.example\.com"
+    names = ["held", "guest"]
+    gone = task.refused("virtual_machine", names=names, state="absent", wait=True, wait_timeout=4)
+    found = by_name(gone["results"])
+    assert re.search(rf"waiting for the object to disappear; {text}", found["held"]["msg"])
+    assert re.search(rf"VirtualMachineInstance guest: is being deleted, and {text}", found["guest"]["msg"])
+    again = task.refused("virtual_machine", **vm("held"), wait_timeout=2)
+    assert re.search(rf"waiting for the deletion of the existing object; {text}", again["msg"])
+    for resource, name in ((vms, "held"), (guests, "guest")):
+        body = {"metadata": {"finalizers": None}}
+        resource.patch(name=name, namespace=shop, body=body, content_type="application/merge-patch+json")
+    assert not task("virtual_machine", names=names, state="absent", wait=True).get("failed")

@@ -123,7 +123,7 @@ def source(shop: str, api: Any) -> str:
 
 
 def stored_otherwise(api: Any, file: str) -> list[str]:
-    """What a server that is given a file by Argo CD stores otherwise."""
+    """The fields of a file that the server stores otherwise when Argo CD applies it."""
     declared = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     resource = api.resources.get(api_version=declared["apiVersion"], kind=declared["kind"])
     stored = server_side_apply(resource, declared, ARGO).to_dict()
@@ -168,7 +168,7 @@ def test_vms_are_stored_as_rendered(task: Task, api: Any, source: str, tmp_path:
 
 
 def test_another_spelling_is_no_conflict(task: Task, api: Any, shop: str) -> None:
-    """What no webhook writes anew is stored as it is spelled."""
+    """Without a webhook, a value is stored as it is spelled."""
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1024Mi"}, "gpus": [{"name": "a", "deviceName": "b/c"}]}
     body = manifest("VirtualMachineInstancetype", "spelled", spec, namespace=shop)
     server_side_apply(objects(api, body["kind"]), body, ARGO)

@@ -212,11 +212,11 @@ def test_template_from_vm_keeps_instancetype_and_preference() -> None:
     assert spec["dataVolumeTemplates"] == [
         {
             "metadata": {"name": "web2-root"},
-            "spec": {"storage": {}, "sourceRef": {"kind": "DataSource", "name": "fedora"}},
+            "spec": {"storage": {"resources": {}}, "sourceRef": {"kind": "DataSource", "name": "fedora"}},
         },
         {
             "metadata": {"name": "data-web2"},
-            "spec": {"source": {"pvc": {"name": "data", "namespace": "shop"}}, "storage": {}},
+            "spec": {"source": {"pvc": {"name": "data", "namespace": "shop"}}, "storage": {"resources": {}}},
         },
     ]
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import web_pool
+from ..._cluster.reads.delays import blockers, listed_events, newest_events
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.task import Task
 from ..._cluster.writes.engine import send, send_create
@@ -135,7 +136,16 @@ class _Upload:
     def _wait_until_ready(self) -> None:
         timeout = self._options["upload"]["ready_timeout"]
         if not any(self._is_ready() for _poll in _polls(timeout)):
-            raise UploadFailed(f"CDI was not ready for the upload to {self._label} within {timeout:g} seconds")
+            raise UploadFailed(
+                f"CDI was not ready for the upload to {self._label} within {timeout:g} seconds{self._reasons()}"
+            )
+
+    def _reasons(self) -> str:
+        """The words of the objects that keep the volume, each after a semicolon."""
+        events = listed_events(self._session, self._namespace)
+        volumes = {self._name: self._get(self._kind)}
+        kept = blockers(self._session, self._kind.kind, self._namespace, volumes, events).get(self._name)
+        return "".join(f"; {line}" for line in kept or newest_events(events, volumes).get(self._name, []))
 
     def _is_ready(self) -> bool:
         live = self._get(self._kind)
@@ -195,7 +205,9 @@ class _Upload:
     def _wait_until_done(self, timeout: float) -> None:
         path = _CLAIM.path(self._namespace, self._name)
         if not any(rules.claim_is_done(self._session.request("GET", path)) for _poll in _polls(timeout)):
-            raise UploadFailed(f"CDI has not processed the upload to {self._label} within {timeout:g} seconds")
+            raise UploadFailed(
+                f"CDI has not processed the upload to {self._label} within {timeout:g} seconds{self._reasons()}"
+            )
 
 
 def _polls(seconds: float) -> Iterator[None]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..._resolver.api.finalizers import PVC_PROTECTION, holders
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Manifest, Progress, last_seen, name_of
+from ..._resolver.api.manifest import Manifest, Progress, last_seen, metadata_of, name_of
 from ..._resolver.api.name_rules import one_line
-from ..._resolver.preflight.references import claim_names, storage_class_of, templates_of
+from ..._resolver.api.tree import value_at
+from ..._resolver.kubevirt.vm.readiness import NO_REASONS
+from ..._resolver.preflight.references import claim_names, sole_owner, storage_class_of, templates_of
 from ..client.errors import value_or_default
 from ..client.session import Session
 from .snapshot import EVENT, POD
@@ -21,6 +24,13 @@ _CLAIMS = ("DataVolume", "PersistentVolumeClaim")
 _KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
 _LAUNCHER_LABEL = "kubevirt.io=virt-launcher"
 _VM_LABEL = "vm.kubevirt.io/name"
+# The conditions that say why an object is not ready.
+_CONDITIONS = {
+    "DataImportCron": ("UpToDate",),
+    "DataVolume": ("Running", "Bound"),
+    "VirtualMachineInstance": ("Synchronized", "Ready"),
+    "pod": ("PodScheduled",),
+}
 # Phases that block nothing.
 _DONE_PHASES = frozenset({"Succeeded", "Running", "Bound"})
 # The number of events that a message names.
@@ -36,13 +46,21 @@ def timeout_text(timeout: float, state: Progress, item: Manifest | None, blocked
         parts[0] += f": {state.stuck}"
     elif state.pending:
         parts[0] += f", waiting for {state.pending}"
+    held = holders(item or {})
+    parts += held
     parts += blocked
     conditions = [_condition(condition) for condition in ((item or {}).get("status") or {}).get("conditions") or []]
-    if conditions:
+    # The conditions of an object that is being deleted say nothing of its deletion.
+    if conditions and not held:
         parts.append(f"conditions: {', '.join(conditions)}")
-    if events:
-        parts.append(f"events: {', '.join(events)}")
-    return "; ".join(parts)
+    told = "; ".join(parts)
+    news = [event for event in events if event not in told]
+    return "; ".join([told, f"events: {', '.join(news)}"]) if news else told
+
+
+def failure_text(failure: str, blocked: Iterable[str]) -> str:
+    """Why an object has failed, on one line: the failure, and what the objects that it needs say."""
+    return "; ".join([failure, *(line for line in blocked if line.rpartition(": ")[2] not in failure)])
 
 
 def _condition(condition: Manifest) -> str:
@@ -51,43 +69,116 @@ def _condition(condition: Manifest) -> str:
     return f"{condition['type']}={condition['status']}" + (f" ({one_line(why)})" if why else "")
 
 
-def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
-    """One line for each DataVolume, claim, VMI and pod that is not ready, by VM name.
+def blockers(
+    session: Session, kind: str, namespace: str, items: Mapping[str, Manifest | None], events: Iterable[Manifest] = ()
+) -> dict[str, list[str]]:
+    """The objects that keep objects of a kind from being ready or gone, by name: a line for each, in its own words.
 
-    The number of LISTs does not grow with the number of VMs. Kinds that the user may not list are left out.
+    A VM is kept by DataVolumes, claims, its VMI and its pod; a DataVolume by its claim; a DataSource by its
+    DataImportCron and DataVolumes; a deleted claim by pods. The number of LISTs does not grow with the number of
+    objects. Kinds that the user may not list are left out. events: of the namespace, see `listed_events`.
     """
-    live = {kind: _listed(session, KINDS[kind], namespace) for kind in _KINDS}
-    pods: dict[str, list[Manifest]] = {}
-    for pod in _listed(session, POD, namespace, labelSelector=_LAUNCHER_LABEL).values():
-        pods.setdefault((pod["metadata"].get("labels") or {}).get(_VM_LABEL, ""), []).append(pod)
-    return {name: list(_blockers_of(name, vm, live, pods.get(name, ()))) for name, vm in vms.items() if vm is not None}
+    known = {name: item for name, item in items.items() if item is not None}
+    if kind == "VirtualMachine":
+        return _Blockers(session, namespace, _KINDS, events).of_vms(known)
+    if kind == "DataVolume":
+        found = _Blockers(session, namespace, ("PersistentVolumeClaim",), events)
+        return {name: list(found.lines("PersistentVolumeClaim", name)) for name in known}
+    if kind == "DataSource":
+        found = _Blockers(session, namespace, ("DataImportCron", "DataVolume"), events)
+        return {name: list(found.of_data_source(name, item)) for name, item in known.items()}
+    if kind == "PersistentVolumeClaim":
+        held = [name for name, item in known.items() if PVC_PROTECTION in (metadata_of(item).get("finalizers") or ())]
+        return _users_of(session, namespace, held) if held else {}
+    return {}
 
 
-def _blockers_of(
-    name: str, vm: Manifest, live: Mapping[str, Mapping[str, Manifest]], pods: Iterable[Manifest]
-) -> Iterator[str]:
-    for claim in claim_names(vm):
-        volume = live["DataVolume"].get(claim)
-        if volume is not None:
-            yield from _not_ready("DataVolume", volume, ("Running", "Bound"))
-        elif claim in live["PersistentVolumeClaim"]:
-            yield from _not_ready("PersistentVolumeClaim", live["PersistentVolumeClaim"][claim], ())
-    if name in live["VirtualMachineInstance"]:
-        yield from _not_ready("VirtualMachineInstance", live["VirtualMachineInstance"][name], ("Synchronized", "Ready"))
-    for pod in pods:
-        yield from _not_ready("pod", pod, ("PodScheduled",))
+def _users_of(session: Session, namespace: str, claims: Iterable[str]) -> dict[str, list[str]]:
+    """A line for each pod that uses a claim, by claim."""
+    found: dict[str, list[str]] = {claim: [] for claim in claims}
+    for pod in _listed(session, POD, namespace).values():
+        volumes = (pod.get("spec") or {}).get("volumes") or ()
+        for claim in {(volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes}:
+            if claim in found and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+                found[claim].append(f"pod {name_of(pod)}: uses the claim")
+    return found
 
 
-def _not_ready(kind: str, item: Manifest, conditions: tuple[str, ...]) -> Iterator[str]:
-    """`DataVolume web-boot: ImportInProgress 35.2%: why`; nothing if the object is ready."""
-    status = item.get("status") or {}
-    phase = str(status.get("phase") or "without a phase")
-    if phase in _DONE_PHASES:
-        return
-    progress = str(status.get("progress") or "")
-    progress_text = phase if progress in ("", "N/A") else f"{phase} {progress}"
-    reason = _container(status) or _false_condition(status, conditions)
-    yield f"{kind} {item['metadata']['name']}: {progress_text}" + (f": {reason}" if reason else "")
+class _Blockers:
+    """The objects of a namespace that may keep others from being ready, and the warnings about them."""
+
+    def __init__(self, session: Session, namespace: str, kinds: Iterable[str], events: Iterable[Manifest]) -> None:
+        self._session, self._namespace = session, namespace
+        self._live = {kind: _listed(session, KINDS[kind], namespace) for kind in kinds}
+        self._warned: dict[tuple[str, str], str] = {}
+        # Pods that are gone by the VM of their guest, the newest last.
+        self._pods_warned: dict[str, str] = {}
+        for event in events:
+            about = event.get("involvedObject") or {}
+            if event.get("type") == "Warning":
+                key = str(about.get("kind")), str(about.get("name"))
+                self._warned[key] = _event_text(event)
+                if key[0] == "Pod":
+                    self._pods_warned.update(dict.fromkeys(_names_of(event), key[1]))
+
+    def of_vms(self, vms: Mapping[str, Manifest]) -> dict[str, list[str]]:
+        pods: dict[str, list[Manifest]] = {}
+        for pod in _listed(self._session, POD, self._namespace, labelSelector=_LAUNCHER_LABEL).values():
+            pods.setdefault((pod["metadata"].get("labels") or {}).get(_VM_LABEL, ""), []).append(pod)
+        owned: dict[str, list[str]] = {}
+        for name, volume in self._live["DataVolume"].items():
+            owned.setdefault(sole_owner(volume), []).append(name)
+        return {
+            name: list(self._of_vm(name, vm, owned.get(str(metadata_of(vm).get("uid")), ()), pods.get(name, ())))
+            for name, vm in vms.items()
+        }
+
+    def _of_vm(self, name: str, vm: Manifest, owned: Iterable[str], pods: Iterable[Manifest]) -> Iterator[str]:
+        for volume in dict.fromkeys((*claim_names(vm), *owned)):
+            kind = "DataVolume" if volume in self._live["DataVolume"] else "PersistentVolumeClaim"
+            yield from self.lines(kind, volume)
+        yield from self.lines("VirtualMachineInstance", name)
+        for pod in pods:
+            yield from self._lines("pod", pod)
+        gone = self._pods_warned.get(name)
+        if gone and not pods:
+            yield f"pod {gone}: {self._warned['Pod', gone]}"
+
+    def of_data_source(self, name: str, source: Manifest) -> Iterator[str]:
+        volumes = [value_at(source, ("spec", "source", "pvc", "name"))]
+        for cron in self._live["DataImportCron"].values():
+            if value_at(cron, ("spec", "managedDataSource")) == name:
+                yield from self._lines("DataImportCron", cron)
+                imports = (cron.get("status") or {}).get("currentImports") or ()
+                volumes += [item.get("DataVolumeName") for item in imports]
+        for volume in dict.fromkeys(filter(None, volumes)):
+            yield from self.lines("DataVolume", str(volume))
+
+    def lines(self, kind: str, name: str) -> Iterator[str]:
+        item = self._live[kind].get(name)
+        if item is not None:
+            yield from self._lines(kind, item)
+
+    def _lines(self, kind: str, item: Manifest) -> Iterator[str]:
+        """`DataVolume web-boot: ImportInProgress 35.2%: why`; nothing if the object is ready."""
+        name, status = item["metadata"]["name"], item.get("status") or {}
+        phase = str(status.get("phase") or "")
+        deleted = item["metadata"].get("deletionTimestamp")
+        if deleted and phase != "Failed":
+            yield f"{kind} {name}: {', and '.join(['is being deleted', *holders(item)])}"
+        if deleted or phase in _DONE_PHASES:
+            return
+        progress = str(status.get("progress") or "")
+        said = phase if progress in ("", "N/A") else f"{phase} {progress}"
+        abouts = {"DataVolume": ("DataVolume", "PersistentVolumeClaim"), "pod": ("Pod",)}.get(kind, (kind,))
+        warnings = (self._warned.get((about, name), "") for about in abouts)
+        reasons: list[str] = []
+        for words in (_container(status), _false_condition(status, _CONDITIONS.get(kind, ())), *warnings):
+            # Events mostly repeat what a condition or a container says.
+            message = words.partition(": ")[2] or words
+            if words and not any(message in told or told in words for told in reasons):
+                reasons.append(words)
+        yield f"{kind} {name}: {': '.join(filter(None, [said, ', '.join(reasons)])) or 'without a phase'}"
 
 
 def _false_condition(status: Manifest, names: tuple[str, ...]) -> str:
@@ -95,18 +186,20 @@ def _false_condition(status: Manifest, names: tuple[str, ...]) -> str:
     by_type = {condition.get("type"): condition for condition in status.get("conditions") or []}
     for name in names:
         condition = by_type.get(name) or {}
-        if condition.get("status") == "False" and (condition.get("message") or condition.get("reason")):
+        says_why = condition.get("reason") not in NO_REASONS and (condition.get("message") or condition.get("reason"))
+        if condition.get("status") == "False" and says_why:
             return one_line(condition.get("message") or condition["reason"])
     return ""
 
 
 def _container(status: Manifest) -> str:
-    """Why a container of a pod has not started."""
+    """Why a container of a pod has not started, or has failed."""
     for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
-        waits = (container.get("state") or {}).get("waiting") or {}
-        if waits.get("reason"):
-            text = f"{waits['reason']}: {waits['message']}" if waits.get("message") else waits["reason"]
-            return one_line(text)
+        states = container.get("state") or {}
+        ended, waits = states.get("terminated") or {}, states.get("waiting") or {}
+        state = ended if ended.get("exitCode") else waits
+        if state.get("reason"):
+            return one_line(f"{state['reason']}: {state['message']}" if state.get("message") else state["reason"])
     return ""
 
 
@@ -114,6 +207,11 @@ def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[
     return {
         item["metadata"]["name"]: item for item in value_or_default(lambda: session.list(kind, namespace, **query), [])
     }
+
+
+def listed_events(session: Session, namespace: str) -> list[Manifest]:
+    """The events of a namespace, the newest last; [] if the user may not list them or the request fails."""
+    return sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=last_seen)
 
 
 def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifest | None]) -> dict[str, str]:
@@ -124,7 +222,7 @@ def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifes
     """
     owners = {claim: name for name, item in items.items() if item is not None for claim in _claims_of(item)}
     newest: dict[tuple[str, str, str], Manifest] = {}
-    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=last_seen):
+    for event in listed_events(session, namespace):
         about = event.get("involvedObject") or {}
         subject = str(about.get("name"))
         if about.get("kind") == "Pod":
@@ -160,13 +258,13 @@ def _remedy(item: Manifest, claim: str) -> str:
     return f"mark a StorageClass as the default, or delete the {owner} and name one"
 
 
-def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:
+def newest_events(events: Iterable[Manifest], names: Iterable[str]) -> dict[str, list[str]]:
     """The newest events about these VMs and their VMIs, pods, DataVolumes and claims, the newest last.
 
-    One LIST. Empty if the user may not list events or the request fails.
+    events: see `listed_events`.
     """
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=last_seen):
+    for event in events:
         for name in _names_of(event):
             if name in by_name:
                 by_name[name].append(event)

@@ -13,7 +13,7 @@ from ..._resolver.api.manifest import Manifest, Progress
 from ..client.concurrency import Backoff, map_concurrently, seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import PASSING, Session
-from .delays import absent_objects, blockers, newest_events, timeout_text
+from .delays import absent_objects, blockers, failure_text, listed_events, newest_events, timeout_text
 
 _VOLUME = "DataVolume"
 _VM = "VirtualMachine"
@@ -90,12 +90,12 @@ def wait_for(
 
     Returns for each name the object as last seen, None if it does not exist, and the failure, None on success.
     deadline: when the timeout ends, if it has begun before.
-    A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
-    claims, VMI and pod that are not ready. A VM whose pod or disk needs an object that does not exist ends after two
-    looks, like one without its disk. metadata_only: `probe` needs only the metadata. explain: whether to read what
-    keeps late objects; a caller that may go on without them need not.
+    A late object fails with what it waits for, its conditions and its newest events, or with the finalizers that hold
+    it. An object that is late or has failed also fails with what the objects say that keep it (see `blockers`), which
+    are read only then. A VM whose pod or disk needs an object that does not exist ends after two looks, like one
+    without its disk. metadata_only: `probe` needs only the metadata. explain: whether to read what keeps objects; a
+    caller that may go on without them need not.
     """
-    is_vm = explain and kind.kind == _VM
     needs_others = explain and kind.kind in (_VM, _VOLUME) and not metadata_only
     looks = partial(absent_objects, session, namespace) if needs_others and namespace else None
     wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline, looks)
@@ -107,12 +107,18 @@ def wait_for(
     except RequestFailed as error:
         failure = str(error)
         wait.end_all(lambda _name: failure)
-    late = wait.open
-    events = newest_events(session, namespace, late) if late and namespace and explain else {}
-    last = {name: wait.last[name] for name in late}
-    blocked = blockers(session, namespace, last) if late and namespace and is_vm else {}
+        return wait.ended
+    late, failed = wait.open, wait.failed
+    events: list[Manifest] = []
+    blocked: dict[str, list[str]] = {}
+    if explain and namespace and (late or failed):
+        events = listed_events(session, namespace)
+        blocked = blockers(session, kind.kind, namespace, {name: wait.last[name] for name in (*late, *failed)}, events)
+    newest = newest_events(events, late)
+    for name, failure in failed.items():
+        wait.ended[name] = wait.last[name], failure_text(failure, blocked.get(name, ()))
     wait.end_all(
-        lambda name: timeout_text(timeout, late[name], last[name], blocked.get(name, []), events.get(name, []))
+        lambda name: timeout_text(timeout, late[name], wait.last[name], blocked.get(name, []), newest.get(name, []))
     )
     return wait.ended
 
@@ -172,6 +178,10 @@ class _Wait:
             self._end(name, failed)
         else:
             self.open[name] = state
+
+    @property
+    def failed(self) -> dict[str, str]:
+        return {name: failure for name, (_item, failure) in self.ended.items() if failure}
 
     def _end(self, name: str, failure: str | None) -> None:
         self.ended[name] = self.last[name], failure

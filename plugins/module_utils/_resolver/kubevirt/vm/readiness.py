@@ -97,6 +97,8 @@ _MAY_PASS: Final = frozenset(
 _GRACE: Final = 20.0
 # Conditions with the reason why a VM does not start, the most specific first.
 _REASON_CONDITIONS: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
+NO_REASONS: Final = frozenset({"VMINotExists", "PodTerminating", "GuestNotRunning"})
+"""Reasons of conditions that only say that there is no guest yet, or no more."""
 
 _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
 # These strategies start a VM once, and leave it alone after it has ended or was stopped.
@@ -135,8 +137,9 @@ def trouble(vm: Manifest) -> Progress | None:
         return Progress(pending=reason) if failure.healed_by == RACE else Progress(failed=reason)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
-        reason = _condition_text(printable, _reason_condition(conditions))
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
+        starts = {"message": f"{failures} failed start{'s' if failures != 1 else ''} in a row"} if failures else {}
+        reason = _condition_text(printable, _reason_condition(conditions) or starts)
         passing = printable in _MAY_PASS or failures == 1
         return Progress(stuck=reason, grace=_GRACE) if passing else Progress(failed=reason)
     synchronized = conditions.get("Synchronized", {})
@@ -150,7 +153,14 @@ def trouble(vm: Manifest) -> Progress | None:
 def _reason_condition(conditions: dict[str, Manifest]) -> Manifest:
     candidates = (conditions[name] for name in _REASON_CONDITIONS if name in conditions)
     return next(
-        (condition for condition in candidates if condition.get("status") == "False" and condition.get("message")), {}
+        (
+            condition
+            for condition in candidates
+            if condition.get("status") == "False"
+            and condition.get("message")
+            and condition.get("reason") not in NO_REASONS
+        ),
+        {},
     )
 
 

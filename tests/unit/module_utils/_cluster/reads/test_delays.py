@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from growth import growth
-from plugins.module_utils._cluster.reads.delays import absent_objects, blockers, newest_events
+from plugins.module_utils._cluster.reads.delays import (
+    absent_objects,
+    blockers,
+    failure_text,
+    listed_events,
+    newest_events,
+    timeout_text,
+)
+from plugins.module_utils._resolver.api.manifest import Progress
 from scripted_server import VMIS, Store, forbidden, session_with
 
 CORE = "/api/v1/namespaces/shop"
@@ -62,7 +70,7 @@ def test_each_blocker_of_a_vm_is_named() -> None:
         }
     )
     with session_with(store) as session:
-        result = blockers(session, "shop", {"web": LATE, "none": None})
+        result = blockers(session, "VirtualMachine", "shop", {"web": LATE, "none": None})
     assert result == {
         "web": [
             "DataVolume web-boot: ImportInProgress 35.2%",
@@ -79,7 +87,7 @@ def test_stalled_import_is_explained() -> None:
     failing = {"phase": "ImportInProgress", "progress": "N/A", "conditions": [false("Running", "no such host")]}
     store = Store({VOLUMES: [named("web-boot", failing), named("web-done", {})]})
     with session_with(store) as session:
-        result = blockers(session, "shop", {"web": LATE})
+        result = blockers(session, "VirtualMachine", "shop", {"web": LATE})
     assert result["web"] == [
         "DataVolume web-boot: ImportInProgress: no such host",
         "DataVolume web-done: without a phase",
@@ -90,7 +98,112 @@ def test_unreadable_objects_are_left_out() -> None:
     answers = {("GET", end): forbidden(end) for end in ("datavolumes", "persistentvolumeclaims", "pods")}
     store = Store({VMIS: [named("web", {"phase": "Running"})]}, answers)
     with session_with(store) as session:
-        assert blockers(session, "shop", {"web": LATE}) == {"web": []}
+        assert blockers(session, "VirtualMachine", "shop", {"web": LATE}) == {"web": []}
+
+
+def warning(kind: str, name: str, message: str, reason: str = "Failed") -> dict[str, Any]:
+    about = {"kind": kind, "name": name}
+    return {"type": "Warning", "involvedObject": about, "reason": reason, "message": message, "metadata": {}}
+
+
+def test_objects_say_why_they_are_not_ready() -> None:
+    """The words of an event are added to those of the status, and not repeated."""
+    ended = {"state": {"terminated": {"exitCode": 137, "reason": "OOMKilled", "message": "no memory"}}}
+    done = {"state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+    pod = {"phase": "Failed", "initContainerStatuses": [done], "containerStatuses": [ended]}
+    store = Store(
+        {
+            VOLUMES: [named("web-boot", {"phase": "CloneScheduled", "conditions": [false("Running", "too small")]})],
+            f"{CORE}/persistentvolumeclaims": [named("data", {"phase": "Pending"})],
+            f"{CORE}/pods": [named("virt-launcher-web-1", pod, **{"vm.kubevirt.io/name": "web"})],
+        }
+    )
+    events = [
+        warning("DataVolume", "web-boot", "too small"),
+        warning("PersistentVolumeClaim", "data", "an old one"),
+        warning("PersistentVolumeClaim", "data", "no room", "ProvisioningFailed"),
+        warning("Pod", "virt-launcher-web-1", "evicted", "Evicted"),
+        warning("Pod", "virt-launcher-db-x7k2p", "cannot start the container"),
+        {**warning("Pod", "virt-launcher-db-x7k2p", "is scheduled"), "type": "Normal"},
+    ]
+    with session_with(store) as session:
+        result = blockers(session, "VirtualMachine", "shop", {"web": LATE, "db": vm()}, events)
+    assert result == {
+        "web": [
+            "DataVolume web-boot: CloneScheduled: too small",
+            "PersistentVolumeClaim data: Pending: ProvisioningFailed: no room",
+            "pod virt-launcher-web-1: Failed: OOMKilled: no memory, Evicted: evicted",
+        ],
+        # Its pod is gone.
+        "db": ["pod virt-launcher-db-x7k2p: Failed: cannot start the container"],
+    }
+    assert failure_text("DataVolumeError", result["web"][:1]) == f"DataVolumeError; {result['web'][0]}"
+    assert failure_text("Error: too small", result["web"][:1]) == "Error: too small"
+
+
+def deleted(name: str, *finalizers: str, **more: Any) -> dict[str, Any]:
+    item = named(name, {"phase": "Running"})
+    item["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=list(finalizers), **more)
+    return item
+
+
+def test_what_holds_a_deleted_vm() -> None:
+    owner = {"kind": "VirtualMachine", "name": "web", "uid": "1"}
+    store = Store(
+        {
+            VOLUMES: [deleted("web-old", "a.example.com/b", ownerReferences=[owner])],
+            VMIS: [deleted("web", "kubevirt.io/foregroundDeleteVirtualMachine")],
+        }
+    )
+    gone = deleted("web", "foregroundDeletion", uid="1")
+    with session_with(store) as session:
+        blocked = blockers(session, "VirtualMachine", "shop", {"web": gone})["web"]
+    assert blocked == [
+        "DataVolume web-old: is being deleted, and the finalizer a.example.com/b holds it until the tool of"
+        " a.example.com removes it; if there is no such tool, remove it yourself",
+        "VirtualMachineInstance web: is being deleted, and the finalizer kubevirt.io/foregroundDeleteVirtualMachine"
+        " holds it until virt-handler has cleaned up on the node of the guest",
+    ]
+    gone["status"]["conditions"] = [false("Ready", "VMI does not exist")]
+    text = timeout_text(5, Progress(pending="the object to disappear"), gone, [], [])
+    assert text == (
+        "not ready after 5 s, waiting for the object to disappear; the finalizer foregroundDeletion holds it until its"
+        " dependents are gone"
+    )
+
+
+CRONS = (("cron", "data"), ("other", "another"))
+
+
+def test_what_else_waits_for_other_objects() -> None:
+    used = {"spec": {"volumes": [{"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}}]}}
+    pods = [{**named(name, {"phase": phase}), **used} for name, phase in (("user", "Running"), ("old", "Succeeded"))]
+    claims = [named("data", {"phase": "Pending"})]
+    volumes = [named("web-boot", {"phase": "ImportInProgress", "progress": "35.2%"})]
+    imports = {"currentImports": [{"DataVolumeName": "web-boot"}], "conditions": [false("UpToDate", "no digest")]}
+    crons = [{**named(name, imports), "spec": {"managedDataSource": target}} for name, target in CRONS]
+    store = Store(
+        {
+            f"{CORE}/pods": pods,
+            f"{CORE}/persistentvolumeclaims": claims,
+            VOLUMES: volumes,
+            VOLUMES.replace("datavolumes", "dataimportcrons"): crons,
+        }
+    )
+    claim = deleted("data", "kubernetes.io/pvc-protection")
+    with session_with(store) as session:
+
+        def ask(kind: str, item: dict[str, Any]) -> Any:
+            return blockers(session, kind, "shop", {"data": item}, [warning("PersistentVolumeClaim", "data", "full")])
+
+        assert ask("PersistentVolumeClaim", claim) == {"data": ["pod user: uses the claim"]}
+        assert ask("PersistentVolumeClaim", claims[0]) == {}
+        assert ask("DataVolume", {}) == {"data": ["PersistentVolumeClaim data: Pending: Failed: full"]}
+        assert ask("VirtualMachineInstance", {}) == {}
+        source = {"spec": {"source": {"pvc": {"name": "web-boot"}}}}
+        crons = ["DataImportCron cron: no digest"]
+        assert ask("DataSource", source) == {"data": [*crons, "DataVolume web-boot: ImportInProgress 35.2%"]}
+        assert ask("DataSource", {}) == {"data": [*crons, "DataVolume web-boot: ImportInProgress 35.2%"]}
 
 
 class Late:
@@ -112,14 +225,17 @@ class Late:
 
 @pytest.mark.parametrize(
     ("ask", "message"),
-    [(blockers, "pod pod-vm-1: Pending"), (newest_events, "R: M")],
+    [
+        (lambda session: blockers(session, "VirtualMachine", "shop", session.vms), "pod pod-vm-1: Pending"),
+        (lambda session: newest_events(listed_events(session, "shop"), session.vms), "R: M"),
+    ],
 )
 def test_work_is_linear_in_late_vms(ask: Callable[..., Any], message: str) -> None:
     def work(count: int) -> Callable[[], Any]:
         session = Late(count)
 
         def find() -> None:
-            assert ask(session, "shop", session.vms)["vm-1"] == [message]
+            assert ask(session)["vm-1"] == [message]
 
         return find
 

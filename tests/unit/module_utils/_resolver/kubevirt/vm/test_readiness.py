@@ -147,7 +147,7 @@ def test_permanent_failure_ends_wait(printable: str, conditions: list[dict[str, 
             [condition("DataVolumesReady", "DVError", "DataVolume disk")],
             "DataVolumeError: DataVolume disk",
         ),
-        ("ErrorPvcNotFound", [NOT_READY], "ErrorPvcNotFound: Guest VM is not reported as running"),
+        ("ErrorPvcNotFound", [NOT_READY], "ErrorPvcNotFound"),
         # Only an unmet condition with words for it says why.
         (
             "ErrImagePull",
@@ -169,7 +169,8 @@ def test_first_start_failure_has_grace(failures: int, grace: float) -> None:
         instancetypeRef=CAPTURED, printableStatus="CrashLoopBackOff", startFailure={"consecutiveFailCount": failures}
     )
     result = readiness(manifest)
-    assert (result.stuck or result.failed, result.grace) == ("CrashLoopBackOff", grace)
+    text = f"CrashLoopBackOff: {failures} failed start{'s' if failures > 1 else ''} in a row"
+    assert (result.stuck or result.failed, result.grace) == (text, grace)
 
 
 def test_temporary_failure_has_grace() -> None:
