@@ -10,7 +10,8 @@ from typing import Final
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
-from .._resolver.preflight.references import Source, new_sources, references
+from .._resolver.preflight.references import Source, new_sources, references, templates_of
+from .clone_sizes import size_finding
 from .disk_sizes import unshrinkable
 from .source import CloneRight, import_failure, target_of
 
@@ -25,9 +26,13 @@ def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -
 
     live: the live VM, whose disks have been created. An object that the user may not read counts as usable.
     """
+    templates = {f"spec.dataVolumeTemplates[{index}].spec": item for index, item in enumerate(templates_of(vm))}
     for source in new_sources(vm, live):
         if get_readable(objects, source.kind, source.namespace, source.name) is not None:
-            _content, reason = _source_object(source, objects)
+            content, reason = _source_object(source, objects)
+            if reason is None and content is not None:
+                path = next(path for path in templates if source.path.startswith(f"{path}."))
+                reason = _size_finding(templates[path], path, content, objects)
             if reason is not None:
                 yield reason
     for reference in references(vm, live):
@@ -38,6 +43,11 @@ def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -
                 break
     if live is not None:
         yield from unshrinkable(vm, live, objects)
+
+
+def _size_finding(template: Manifest, path: str, content: Source, objects: Lookup) -> Finding | None:
+    manifest = get_readable(objects, content.kind, content.namespace, content.name)
+    return size_finding(template, path, content, manifest) if manifest is not None else None
 
 
 def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[tuple[str, CloneRight]]:

@@ -75,6 +75,24 @@ def test_disk_that_exists_is_told_in_every_run(task: Task, shop: str, api: Any) 
     assert live(api, shop, "web-data", "PersistentVolumeClaim")["spec"] == claim
 
 
+def test_clone_smaller_than_its_source(task: Task, shop: str, api: Any) -> None:
+    claim_of(api, shop, "os")
+    sources = objects(api, "DataSource")
+    body = manifest("DataSource", "os", {"source": {"pvc": {"name": "os", "namespace": shop}}})
+    sources.create(namespace=shop, body=body)
+    wait_until(lambda: (live(api, shop, "os", "DataSource").get("status") or {}).get("conditions"))
+    entry = vm("web", volumes=None, boot={"data_source": "os", "size": "100Mi"})
+    text = f"100Mi is smaller than the source, the PersistentVolumeClaim {shop}/os with 1Gi"
+    for check in (True, False):
+        (warning,) = warned(task("virtual_machine", check=check, **entry))
+        assert text in warning and "leave out the size, or declare 1Gi or more" in warning
+    failed = task.refused("virtual_machine", **entry, wait=True)
+    assert "DataVolume web-boot: " in failed["msg"]
+    assert "target resources requests storage size is smaller than the source" in failed["msg"]
+    entry["boot"] = {"data_source": "os"}
+    assert warned(task("virtual_machine", check=True, **{**entry, "name": "other"})) == []
+
+
 def test_newer_image_of_a_data_source_is_no_other_source(task: Task, shop: str, api: Any) -> None:
     """KubeVirt replaces a DataSource by the claim that it names."""
     for claim in ("os-1", "os-2", "other"):

@@ -48,6 +48,55 @@ def lines(manifest: Manifest, *objects: Manifest, live: Manifest | None = None) 
     return [(found.line, found.missing) for found in boot_source_findings(manifest, live, Objects(objects))]
 
 
+def sized(size: str, mode: str = "Block", **annotations: str) -> Manifest:
+    claim = there(CLAIM, "os", "images", volumeMode=mode, resources={"requests": {"storage": size} if size else {}})
+    claim["metadata"]["annotations"] = annotations
+    return claim
+
+
+SNAPSHOT = there("VolumeSnapshot", "os", "images", {"restoreSize": "5Gi"})
+IMAGE = {"cdi.kubevirt.io/storage.contentType": "kubevirt"}
+MEASURED = {**IMAGE, "cdi.Kubervirt.io/virtualSize": str(2 * 2**30)}
+
+
+@pytest.mark.parametrize(
+    ("declared", "content", "least"),
+    [
+        pytest.param({}, sized("5Gi"), "", id="without a size"),
+        pytest.param({"size": "5Gi"}, sized("5Gi"), "", id="the same size"),
+        pytest.param({"size": "4900Mi"}, sized(str(5 * 2**30)), "5Gi", id="smaller than a block device"),
+        pytest.param({"size": "4900Mi", "field": "pvc"}, sized("5Gi", "Filesystem"), "5Gi", id="a declared claim"),
+        pytest.param({"size": "4900Mi"}, SNAPSHOT, "5Gi", id="smaller than a snapshot"),
+        pytest.param({"size": "4900Mi"}, sized("5Gi", "Filesystem"), "", id="the overhead of a file system"),
+        pytest.param({"size": "4Gi"}, sized("5Gi", "Filesystem"), "5Gi", id="more than the overhead"),
+        pytest.param({"size": "4900Mi", "mode": "Block"}, sized("5Gi", "Filesystem"), "5Gi", id="files to a device"),
+        pytest.param({"size": "4900Mi", "mode": "Block"}, sized("5Gi", "Filesystem", **IMAGE), "", id="an image"),
+        pytest.param({"size": "2Gi", "mode": "Block"}, sized("5Gi", "Filesystem", **MEASURED), "", id="a measured one"),
+        pytest.param({"size": "1Gi"}, sized("5Gi", "Filesystem", **MEASURED), "5Gi", id="smaller than measured"),
+        pytest.param(
+            {"size": "2Gi", "mode": "Filesystem"}, sized("5Gi", "Filesystem", **MEASURED), "5Gi", id="to files"
+        ),
+        pytest.param({"size": "1Gi"}, sized(""), "", id="an unknown size"),
+        pytest.param({"size": "1Gi"}, sized("much"), "", id="no size"),
+    ],
+)
+def test_clones_that_are_too_small(declared: Manifest, content: Manifest, least: str) -> None:
+    size, mode, field = (declared.get(name) for name in ("size", "mode", "field"))
+    storage = {"resources": {"requests": {"storage": size}} if size else {}, **({"volumeMode": mode} if mode else {})}
+    source = "snapshot" if content is SNAPSHOT else "pvc"
+    target = {source: {"name": "os", "namespace": "images"}}
+    manifest = vm({**by_reference("os"), field or "storage": storage})
+    data_source = there("DataSource", "os", status=ready("True"), source=target)
+    found = [line for line, _missing in lines(manifest, data_source, content)]
+    remedy = "declare" if field else "leave out the size, or declare"
+    kind = content["kind"]
+    text = (
+        f"spec.dataVolumeTemplates[0].spec.{field or 'storage'}.resources.requests.storage: {size} is smaller than the"
+        f" source, the {kind} images/os with {least}, and CDI clones to no smaller disk; {remedy} {least} or more"
+    )
+    assert found == ([text] if least else [])
+
+
 def test_a_data_source_without_an_image() -> None:
     empty = there("DataSource", "late", status=ready("False", "NoSource", "No source PVC set"), source={})
     text = f"{PATH}: the DataSource shop/late has no image yet (NoSource: No source PVC set)"
