@@ -93,7 +93,7 @@ def test_clone_smaller_than_its_source(task: Task, shop: str, api: Any) -> None:
     assert warned(task("virtual_machine", check=True, **{**entry, "name": "other"})) == []
 
 
-def test_newer_image_of_a_data_source_is_no_other_source(task: Task, shop: str, api: Any) -> None:
+def test_newer_image_is_no_other_source(task: Task, shop: str, api: Any) -> None:
     """KubeVirt replaces a DataSource by the claim that it names."""
     for claim in ("os-1", "os-2", "other"):
         labels = {"cdi.kubevirt.io/dataImportCron": claim.partition("-")[0]}

@@ -52,7 +52,7 @@ def found(declared: Manifest, *objects: Manifest) -> list[tuple[str, Any, Any]]:
     return [(change["field"], change["before"], change["after"]) for disk in disks for change in disk.changes]
 
 
-def test_nothing_is_known_of_a_disk_that_is_not_there() -> None:
+def test_disk_that_is_not_there() -> None:
     assert found(vm(source=URL)) == []
     kinds = ("DataVolume", "PersistentVolumeClaim")
     assert [(item.key.kind, item.key.name) for item in keys_for_disks(vm())] == [(kind, "web-boot") for kind in kinds]
@@ -76,7 +76,7 @@ def test_a_claim_decides_of_its_storage(field: str) -> None:
         assert found(vm(**{"storage": {}, field: slow}), *objects) == expected
 
 
-def test_all_other_fields_are_as_the_data_volume_has_them() -> None:
+def test_other_fields_are_those_of_the_data_volume() -> None:
     declared = vm(
         source={"blank": {}},
         storage={"selector": {"matchLabels": {"a": "b"}}},

@@ -14,7 +14,7 @@ def held(*finalizers: str, fields: Any = None, **metadata: Any) -> list[str]:
     return holders({"metadata": {**deletion, **metadata}})
 
 
-def test_an_object_that_is_not_deleted_is_not_held() -> None:
+def test_objects_that_stay_are_not_held() -> None:
     assert held(KEEP, deletionTimestamp=None) == []
     assert holders({}) == held() == []
 

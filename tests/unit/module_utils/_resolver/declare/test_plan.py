@@ -64,7 +64,7 @@ def test_live_objects(spec: dict[str, Any], owner: Any, action: str, before: Any
     assert (step.action, step.before, step.after) == (action, before, after)
 
 
-def test_the_same_value_is_sent_as_it_is_stored() -> None:
+def test_same_value_is_sent_as_stored() -> None:
     """Another spelling would be a conflict with the manager that owns the field."""
     step = plan.present(MANIFEST, live(memory={"guest": "1024Mi"}, cpu={"guest": 4}), OWNER)
     assert step.manifest["spec"] == {"cpu": {"guest": 2}, "memory": {"guest": "1024Mi"}}
