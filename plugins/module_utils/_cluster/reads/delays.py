@@ -59,8 +59,16 @@ def timeout_text(timeout: float, state: Progress, item: Manifest | None, blocked
 
 
 def failure_text(failure: str, blocked: Iterable[str]) -> str:
-    """Why an object has failed, on one line: the failure, and what the objects that it needs say."""
-    return "; ".join([failure, *(line for line in blocked if line.rpartition(": ")[2] not in failure)])
+    """Why an object has failed, on one line: the failure with the names of the objects that say the same, and what the
+    others say.
+    """
+    names, others = [], []
+    for line in blocked:
+        if line.rpartition(": ")[2] in failure:
+            names.append(line.partition(": ")[0])
+        else:
+            others.append(line)
+    return "; ".join([f"{failure} ({', '.join(names)})" if names else failure, *others])
 
 
 def _condition(condition: Manifest) -> str:

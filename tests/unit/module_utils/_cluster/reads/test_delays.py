@@ -138,7 +138,7 @@ def test_objects_say_why_they_are_not_ready() -> None:
         "db": ["pod virt-launcher-db-x7k2p: Failed: cannot start the container"],
     }
     assert failure_text("DataVolumeError", result["web"][:1]) == f"DataVolumeError; {result['web'][0]}"
-    assert failure_text("Error: too small", result["web"][:1]) == "Error: too small"
+    assert failure_text("Error: too small", result["web"][:1]) == "Error: too small (DataVolume web-boot)"
 
 
 def deleted(name: str, *finalizers: str, **more: Any) -> dict[str, Any]:
