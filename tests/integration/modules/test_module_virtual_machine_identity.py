@@ -92,6 +92,12 @@ def test_disk_of_another_vm_is_never_adopted(task: Task, shop: str, api: Any) ->
         "volumes": [{"name": "x", "import": {**BLANK, "name": "web-root"}}],
     }
     assert "belongs to the VirtualMachine web" in task.refused("virtual_machine", **other)["msg"]
+    # VMs that share a disk already can still be changed.
+    task("virtual_machine", preflight="off", **other)
+    (warning,) = warned(task("virtual_machine", virtual_machines=[web(), {**other, "labels": {"tier": "db"}}]))
+    assert f"{shop}/web and {shop}/db make the same DataVolume web-root" in warning
+    gone = task("virtual_machine", name="db", state="absent", wait=True)
+    assert [item["name"] for item in gone["result"]["retained"]] == ["web-root"]
     # A VM that is created anew waits for the disk of the old one, which is no one else's.
     task("virtual_machine", name="web", state="absent", wait=True)
     task("virtual_machine", **web())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from ..api.errors import FieldError
@@ -45,8 +46,13 @@ def uses(vm: Manifest) -> list[Use]:
         return []
 
 
-def collisions(vms: Mapping[Name, Iterable[Use]]) -> dict[Name, list[Finding]]:
-    """The findings about each VM that has something in common with others; those about one thing have the same text."""
+def collisions(
+    vms: Mapping[Name, Iterable[Use]], made: Mapping[Name, Collection[str]] = MappingProxyType({})
+) -> dict[Name, list[Finding]]:
+    """The findings about each VM that has something in common with others; those about one thing have the same text.
+
+    made: the disks that KubeVirt has made for a VM. A change of the VM does not make these worse, so they are a doubt.
+    """
     groups: dict[tuple[str, str, str], dict[Name, Use]] = {}
     for name, own in vms.items():
         for use in own:
@@ -58,7 +64,7 @@ def collisions(vms: Mapping[Name, Iterable[Use]]) -> dict[Name, list[Finding]]:
             continue
         names = _joined(["/".join(filter(None, name)) for name in members])
         for name, use in members.items():
-            found.setdefault(name, []).append(_finding(use, names))
+            found.setdefault(name, []).append(_finding(use, names, is_made=value in made.get(name, ())))
     return found
 
 
@@ -68,11 +74,11 @@ def _joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _finding(use: Use, names: str) -> Finding:
-    """names: the VMs that have something in common."""
+def _finding(use: Use, names: str, *, is_made: bool) -> Finding:
+    """names: the VMs that have something in common. is_made: the disk exists."""
     if use.what == MAKES:
         text, remedy = f"{names} make the same DataVolume {use.value}", "choose another name for one of the volumes"
-        return Finding(text, ERROR, use.path, remedy, rule=COLLISION)
+        return Finding(text, WARNING if is_made else ERROR, use.path, remedy, rule=COLLISION)
     if use.what == WRITES:
         text = f"{names} use the disk {use.value}: QEMU refuses the second guest, or both damage the data"
         remedy = "give each VM a disk of its own, or stop the others, or mark the disk as shareable in all of them"

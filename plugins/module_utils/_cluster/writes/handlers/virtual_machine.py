@@ -25,7 +25,7 @@ from ...._resolver.preflight.existing_disks import existing_disks, keys_for_disk
 from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.plugging import PlugRequests, plug_requests
-from ...._resolver.preflight.references import keys_for_start
+from ...._resolver.preflight.references import created_volumes, keys_for_start
 from ...client.concurrency import map_concurrently
 from ...client.errors import RequestFailed
 from ...client.session import Session
@@ -130,7 +130,8 @@ class VirtualMachineHandler(KindHandler):
         """The findings about planned VMs beside each other, and beside VMs that stay as they are."""
         present = [outcome.live for outcome in self._present if outcome.live is not None]
         vms = {namespaced_name(vm): uses(vm) for vm in (*present, *(vm for _outcome, vm in planned))}
-        return collisions({**self._others, **vms})
+        made = {namespaced_name(vm): created_volumes(vm) for vm in present}
+        return collisions({**self._others, **vms}, made)
 
     def _findings(self, outcome: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
         future = admit(vm, outcome.live, cluster)

@@ -47,6 +47,13 @@ def test_vms_that_make_the_same_disk() -> None:
     assert "c" not in result
 
 
+def test_a_disk_that_exists_is_a_doubt() -> None:
+    names = {("lab", name): uses(vm(name, makes=("x", "y"))) for name in "ab"}
+    result = collisions(names, {("lab", "b"): {"x"}})
+    assert [finding.severity for finding in result["lab", "a"]] == ["error", "error"]
+    assert [finding.severity for finding in result["lab", "b"]] == ["warning", "error"]
+
+
 def test_vms_that_make_and_write_to_one_disk() -> None:
     (line,) = found(*(vm(name, VOLUME, makes=("fedora",)) for name in "ab"))["a"]
     assert line[0] == "error"
