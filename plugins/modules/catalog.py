@@ -171,6 +171,16 @@ options:
     type: str
     choices: [never, unused, always]
     default: never
+  wait_timeout:
+    description:
+      - Seconds to wait until the API server judges by limits that the task has changed. It learns of them about a
+        second after they are stored. Until then the next task would be judged by the old limits.
+      - The task sends dry runs of an instancetype in one of the limits' namespaces, until three answers in a row are
+        those of the new limits. Of several API servers, each learns of a limit by itself.
+      - Limits that concern no existing namespace, and those with the action V(audit), do not show. Without the right to
+        create instancetypes in the namespace, a warning says that the task cannot tell.
+    type: int
+    default: 120
   on_lost_fields:
     description:
       - What to do if the cluster's KubeVirt does not know a field or a CPU topology of an object. The API server drops
@@ -449,11 +459,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils import _py
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog import module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.catalog_limits import (
-    plan_limits,
+    LIMITS,
 )
 
 MODULE = module(
-    plan_limits=plan_limits,
+    limits=LIMITS,
 )
 
 

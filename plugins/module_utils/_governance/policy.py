@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Final
 
@@ -20,6 +21,9 @@ LIMIT_ANNOTATION: Final = "instancetypes.virtshape.io/limit"
 SUFFIX: Final = ".limits.virtshape.io"
 """The ending of the names of all policies."""
 
+PROBED: Final = "this object tests the limit {}"
+"""The beginning of the words of a policy about its probe."""
+
 _VALIDATION_ACTIONS: Final = {DENY: "Deny", WARN: "Warn", AUDIT: "Audit"}
 _EVERYTHING: Final[Manifest] = {}
 
@@ -34,7 +38,7 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
     # With the reference policy expand, virt-controller replaces the matchers of a VM.
     variables = {**VARIABLES, "expands": f"request.userInfo.username == '{controller}'"}
     annotation = json.dumps(as_data(limit), sort_keys=True)
-    policy = {
+    policy: Manifest = {
         "failurePolicy": "Fail",
         "matchConstraints": {
             "matchPolicy": "Equivalent",
@@ -58,11 +62,45 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
         "variables": [{"name": name, "expression": expression} for name, expression in variables.items()],
         "validations": [{"expression": check.cel, "messageExpression": check.message} for check in checks(limit)],
     }
+    policy["validations"].append(_of_probe(name, policy))
     binding = {"policyName": name, "validationActions": [_VALIDATION_ACTIONS[limit.action]]}
     return [
         _manifest(POLICY, name, labels, policy, {LIMIT_ANNOTATION: annotation}),
         _manifest(BINDING, name, labels, binding),
     ]
+
+
+def probe(name: str) -> Manifest:
+    """The object by which the API server shows whether it judges by a policy of this name.
+
+    It is an instancetype of a namespace, the smallest, so that it keeps every other limit. Nobody stores it.
+    """
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1"}}
+    return {
+        "apiVersion": KINDS[INSTANCETYPE.kind].api_version,
+        "kind": INSTANCETYPE.kind,
+        "metadata": {"name": _probe_name(name)},
+        "spec": spec,
+    }
+
+
+def probe_message(policy: Manifest) -> str:
+    """The words of a policy about its probe, which tell the policies of changed limits apart."""
+    return str(policy["spec"]["validations"][-1]["message"])
+
+
+def _probe_name(name: str) -> str:
+    return f"probe.{name}"
+
+
+def _of_probe(name: str, policy: Manifest) -> Manifest:
+    """The validation of the probe, which every probe fails."""
+    digest = hashlib.sha256(json.dumps(policy, sort_keys=True).encode()).hexdigest()[:12]
+    return {
+        "expression": f"object.kind != '{INSTANCETYPE.kind}'"
+        f" || object.metadata.?name.orValue('') != '{_probe_name(name)}'",
+        "message": f"{PROBED.format(name)} ({digest})",
+    }
 
 
 def limit_of(policy: Manifest) -> Limit | None:

@@ -52,10 +52,6 @@ class Governed:
             return error.message
         return ""
 
-    def in_force(self) -> None:
-        spec = {"instancetype": {"name": self.large}, "runStrategy": "Halted", **template({"devices": {}})}
-        wait_until(lambda: "denied request" in self.answer(VM, spec))
-
 
 def template(domain: Manifest) -> Manifest:
     return {"template": {"spec": {"domain": domain}}}
@@ -108,7 +104,6 @@ def test_limit_permits_new_instancetypes_of_the_cluster(governed: Governed) -> N
 
 def test_violation_is_reported_by_preflight_and_server(governed: Governed) -> None:
     governed.deploy({"max_cpu": 2})
-    governed.in_force()
     text = f"spec.instancetype.name: {governed.large} is not permitted here; choose from "
     for options in ({}, {"check": True}, {"preflight": "off"}, {"preflight": "off", "check": True}):
         refused = governed.declare(governed.large, refused=True, **options)
@@ -128,7 +123,6 @@ def test_without_reading_limits_the_server_refuses(governed: Governed, user_with
     rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": verbs}
     tenant = user_with(rule)
     governed.deploy({"max_cpu": 2})
-    governed.in_force()
     refused = governed.declare(governed.large, refused=True, **tenant)
     assert "\n" not in refused["msg"]
     assert f"{governed.large} is not permitted here" in refused["msg"] and "denied request" in refused["msg"]
@@ -137,7 +131,6 @@ def test_without_reading_limits_the_server_refuses(governed: Governed, user_with
 def test_existing_vms_keep_working_under_new_limits(governed: Governed) -> None:
     governed.declare(governed.large, run_strategy="Always", wait=True)
     governed.deploy({"max_cpu": 2, "require": ["instancetype", "preference"], "gpus": False})
-    governed.in_force()
     for state in ("restarted", "stopped", "started"):
         governed.task("virtual_machine_power", name="web", wait=True, state=state)
     assert governed.declare(governed.large, run_strategy="Always", labels={"tier": "web"}, wait=True)["changed"]
@@ -150,7 +143,6 @@ def test_existing_vms_keep_working_under_new_limits(governed: Governed) -> None:
 
 def test_vmis_and_replica_sets_are_limited_too(governed: Governed) -> None:
     governed.deploy({"max_cpu": 2})
-    governed.in_force()
     large = {"domain": {"devices": {}, "cpu": {"cores": 4}, "memory": {"guest": "1Gi"}}}
     assert "4 x 1" in governed.answer(VMI, large) or "x 4 x" in governed.answer(VMI, large)
     spec = {
@@ -166,6 +158,36 @@ def test_vmis_and_replica_sets_are_limited_too(governed: Governed) -> None:
         return any("denied request" in (item.get("message") or "") for item in conditions)
 
     wait_until(refused)
+
+
+def test_the_next_task_is_judged_by_new_limits(governed: Governed) -> None:
+    size = {"devices": {}, "memory": {"guest": "1Gi"}}
+    four, two = ({"runStrategy": "Halted", **template({**size, "cpu": {"cores": cores}})} for cores in (4, 2))
+
+    def judged() -> tuple[bool, bool, bool]:
+        """Whether four and two CPUs are refused, and whether four are warned of."""
+        asking = governed.session.dry_run_session()
+        asking.warnings = {}
+        governed.session = asking
+        refusals = ["denied request" in governed.answer(VM, spec) for spec in (two, four)]
+        return refusals[1], refusals[0], any("are more than" in text for text in asking.warnings)
+
+    limit = {"max_cpu": 2}
+    for limits, expected in (
+        ([limit], (True, False, False)),
+        ([{"max_cpu": 1}], (True, True, False)),
+        ([{**limit, "action": "warn"}], (False, False, True)),
+        ([{**limit, "action": "audit"}], (False, False, False)),
+        ([{**limit, "except_namespaces": [governed.namespace], "namespaces": None}], (False, False, False)),
+        ([limit], (True, False, False)),
+        ([{**limit, "namespaces": ["no-such"]}], (False, False, False)),
+        ([{**limit, "namespace_labels": {"kubernetes.io/metadata.name": governed.namespace}}], (True, False, False)),
+        ([], (False, False, False)),
+    ):
+        done = governed.deploy(*limits)
+        assert (done["changed"], judged(), warned(done)) == (True, expected, []), limits
+        again = governed.deploy(*limits)
+        assert (again["changed"], warned(again)) == (False, [])
 
 
 def test_foreign_policy_is_left_alone(governed: Governed) -> None:

@@ -21,12 +21,12 @@ from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..task import Task
-from ..writes.catalog import CatalogOutcome, PlanLimits, deploy
+from ..writes.catalog import CatalogOutcome, Limits, deploy
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.kind_handler import DeclareOutcome
 from .module import ON_FAILURE, Module, Params, Result
 from .objects import diff, generation, is_taken_over, result_of
-from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .results import counted_noun, failed_result, group_warnings, joined_counts
 
 _KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
@@ -87,12 +87,13 @@ _SPEC: dict[str, dict[str, Any]] = {
     "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
     "force": {"type": "bool", "default": False},
     "limits": {"type": "list", "elements": "dict", "options": _LIMIT},
+    "wait_timeout": WAIT["wait_timeout"],
     "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
     "common_instancetypes_deployment": {"type": "str", "choices": list(CHOICES), "default": KEEP},
 }
 
 
-def _run(params: Params, task: Task, plan_limits: PlanLimits | None) -> Result:
+def _run(params: Params, task: Task, limits: Limits | None) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
     session = task.connect(params)
@@ -131,7 +132,7 @@ def _run(params: Params, task: Task, plan_limits: PlanLimits | None) -> Result:
         raise TaskFailed(session.give_up_reason)
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, task)
-    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, plan_limits)
+    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, limits)
     states = []
     if params["state"] == "present":
         # These are the users of objects that are not active, whose replacements may be objects of the cluster.
@@ -160,9 +161,9 @@ def _run(params: Params, task: Task, plan_limits: PlanLimits | None) -> Result:
     return _result(params, task, source, deployed, deployment)
 
 
-def module(plan_limits: PlanLimits | None = None) -> Module:
-    """The module. plan_limits: plans the option `limits`."""
-    return Module(_SPEC, partial(_run, plan_limits=plan_limits))
+def module(limits: Limits | None = None) -> Module:
+    """The module. limits: carries out the option `limits`."""
+    return Module(_SPEC, partial(_run, limits=limits))
 
 
 def _catalog(params: Params) -> str:

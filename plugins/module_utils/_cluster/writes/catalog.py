@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields
 from ..._resolver.api.errors import CatalogError, FieldError
@@ -64,10 +65,17 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-PlanLimits = Callable[[ListedObjects, Options, str, Callable[[], dict[ObjectKey, Manifest]]], list[DeclaredObject]]
-"""Plans the option `limits`: (live objects, options of the module, user name of virt-controller, what lists the objects
-that the cluster has after the run, or raises RequestFailed) → the objects that a catalog declares with its limits.
-Raises CatalogError for limits that cannot be declared."""
+class Limits(NamedTuple):
+    """The option `limits`.
+
+    plan: (live objects, options of the module, user name of virt-controller, what lists the objects that the cluster
+    has after the run, or raises RequestFailed) → the objects that a catalog declares with its limits. Raises
+    CatalogError for limits that cannot be declared.
+    await_in_force: waits until the API server judges by the written limits among these outcomes, until a deadline.
+    """
+
+    plan: Callable[[ListedObjects, Options, str, Callable[[], dict[ObjectKey, Manifest]]], list[DeclaredObject]]
+    await_in_force: Callable[[Session, list[DeclareOutcome], float], None]
 
 
 def deploy(
@@ -75,7 +83,7 @@ def deploy(
     options: Options,
     manifests: list[Manifest],
     task: Task,
-    plan_limits: PlanLimits | None = None,
+    limits: Limits | None = None,
 ) -> CatalogOutcome:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
@@ -91,12 +99,12 @@ def deploy(
     declared_objects = _declared_objects(session, options, manifests, deployed)
     if options["state"] == "present":
         _predict_changes(session, live_objects, handler, options, declared_objects, deployed)
-    limits = None
+    policies = None
     if options["limits"] is not None:
-        if plan_limits is None:
+        if limits is None:
             raise CatalogError(f"limits: {WITHOUT_CAPABILITY}")
         controller = kubevirt(session).controller
-        limits = plan_limits(
+        policies = limits.plan(
             live_objects, options, controller, lambda: _objects_afterwards(live_objects, manifests, deployed)
         )
     deployed.versions_before = _versions(_deployed(live_objects, options))
@@ -110,9 +118,10 @@ def deploy(
     else:
         pruned = [declared_object(gone.live, "absent") for gone in due]
         deployed.pruned = declare(session, handler, pruned, task, live_objects.read)
-    if limits is not None:
+    if limits is not None and policies is not None:
         # Limits come last, because a limit names objects that exist.
-        deployed.limits = declare(session, KindHandler(), limits, task, live_objects.read)
+        deployed.limits = declare(session, KindHandler(), policies, task, live_objects.read)
+        limits.await_in_force(session, deployed.limits, time.monotonic() + task.wait_timeout)
     after = [manifest for manifest in map(_object_after_run, deployed.results) if manifest is not None]
     removed = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in removed]

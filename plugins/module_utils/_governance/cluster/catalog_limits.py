@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.reads.snapshot import ListedObjects
-from ..._cluster.writes.catalog import declared_object
+from ..._cluster.writes.catalog import Limits, declared_object
 from ..._cluster.writes.kind_handler import DeclaredObject
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import Manifest
@@ -15,19 +15,20 @@ from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from ..language import limits
 from ..policy import BINDING, POLICY, SUFFIX, policies
+from .in_force import await_in_force
 
 Options = dict[str, Any]
 
 _NOT_FOUND: Final = 404
 
 
-def plan_limits(
+def _plan(
     live_objects: ListedObjects,
     options: Options,
     controller: str,
     objects_afterwards: Callable[[], dict[ObjectKey, Manifest]],
 ) -> list[DeclaredObject]:
-    """The policies to declare, and to delete of limits that the catalog no longer has. See `catalog.PlanLimits`.
+    """The policies to declare, and to delete of limits that the catalog no longer has. See `catalog.Limits`.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
     """
@@ -74,3 +75,6 @@ def _live_policies(live_objects: ListedObjects) -> dict[ObjectKey, Manifest]:
 def _belongs(policy: Manifest, catalog: str) -> bool:
     labels = policy["metadata"].get("labels") or {}
     return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
+
+
+LIMITS: Final = Limits(_plan, await_in_force)
