@@ -128,6 +128,25 @@ def test_adoption_that_the_cluster_undoes(task: Task, hook: Webhook, shop: str, 
     hook.mutate = keep
     for check in (True, False):
         refused = task.refused("virtual_machine_adopt", instancetypes=["small"], preferences=[], check=check)
-        assert f"spec.instancetype: MutatingWebhookConfiguration pool-{shop} does not let" in refused["msg"]
+        assert f"spec.instancetype: MutatingWebhookConfiguration pool-{shop} does not let the object" in refused["msg"]
         assert not refused["changed"]
     assert "instancetype" not in live(api, shop)["spec"]
+
+
+@local
+def test_move_that_the_cluster_undoes(task: Task, hook: Webhook, shop: str, api: Any) -> None:
+    task("virtual_machine", **vm("web", run_strategy="Halted"))
+    wait_until(lambda: (task.vm("web").get("instancetype") or {}).get("revision"))
+
+    def keep(new: Manifest, old: Manifest) -> None:
+        if old and new["kind"] == "VirtualMachine":
+            new["spec"]["instancetype"]["name"] = "small"
+
+    hook.mutate = keep
+    for check in (True, False):
+        refused = task.refused(
+            "controller_revision", state="moved", names=["web"], replace={"small": "medium"}, check=check
+        )
+        assert f"spec.instancetype.name: MutatingWebhookConfiguration pool-{shop} does not let" in refused["msg"]
+        assert not refused["changed"], refused
+    assert live(api, shop)["spec"]["instancetype"]["name"] == "small"

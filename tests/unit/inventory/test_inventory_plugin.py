@@ -9,6 +9,9 @@ from typing import Any
 import yaml
 from ansible_environment import surroundings
 
+from scripted_server import Store, session_with
+
+VMIS = "virtualmachineinstances"
 PLUGIN = "virtshape.instancetypes.virtual_machines"
 NOBODY = {"host": "https://127.0.0.1:1", "api_key": "hunter2", "retry_timeout": 0}
 
@@ -61,6 +64,20 @@ def test_files_of_other_names_are_not_taken(tmp_path: Path) -> None:
     done = run("ansible-inventory", *sources, "--list", "-vvv", cwd=tmp_path)
     assert (done.stdout + done.stderr).count("did not pass its verify_file() method") == 3
     assert "unknown option" not in done.stderr
+
+
+def test_warnings_of_the_api_server_are_shown(tmp_path: Path) -> None:
+    store = Store({f"/apis/kubevirt.io/v1/namespaces/shop/{kind}": [] for kind in ("virtualmachines", VMIS)})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[Any, ...]:
+        return (*(store(method, path, query) or ()), {"Warning": '299 - "v1 is deprecated"'})
+
+    with session_with(answer) as session:
+        options = {"plugin": PLUGIN, "host": session.host, "api_key": "x", "namespaces": ["shop"]}
+        (tmp_path / "a.kubevirt.yml").write_text(yaml.safe_dump(options))
+        done = run("ansible-inventory", "--inventory", str(tmp_path / "a.kubevirt.yml"), "--list", cwd=tmp_path)
+    (line,) = [line for line in done.stderr.splitlines() if "v1 is deprecated" in line]
+    assert "shop/virtualmachines" in line
 
 
 def test_documented_example_uses_existing_options(tmp_path: Path) -> None:

@@ -37,6 +37,10 @@ class Mutators:
         ]
         return " or ".join(names[:_SHOWN]) if names else _UNKNOWN
 
+    def undone(self, field: str, kind: Kind) -> str:
+        """The failure of a write whose answer lacks the field that it sets."""
+        return f"{field}: {self.of(kind)} does not let the object have it"
+
     @cached_property
     def _objects(self) -> list[Manifest]:
         try:

@@ -150,7 +150,7 @@ def _has_come(session: Session, outcome: AdoptOutcome, chosen: Candidate, answer
     """Whether the VM of an answer has the chosen instancetype. A VM without it fails."""
     if not answer or (INSTANCETYPE.matcher_of(answer) or {}).get("name") == chosen.instancetype["name"]:
         return True
-    outcome.failed = f"spec.instancetype: {Mutators(session).of(_VM)} does not let the VM have it"
+    outcome.failed = Mutators(session).undone("spec.instancetype", _VM)
     return False
 
 

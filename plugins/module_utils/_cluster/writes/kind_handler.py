@@ -151,7 +151,8 @@ class KindHandler:
         turned = self._answered(outcome, answer)
         outcome.planned, outcome.deviations = turned.plan, turned.deviations
         if turned.plan is not step or turned.deviations:
-            outcome.answer = answer
+            # Only the effect of a change needs it.
+            outcome.answer = answer if turned.plan.action == plan.APPLY else {}
         if session.is_dry_run:
             return
         outcome.live, outcome.written = turned.live, written or turned.plan.action != plan.NONE

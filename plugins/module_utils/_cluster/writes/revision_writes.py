@@ -11,6 +11,7 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MatcherField
+from ..._resolver.api.tree import value_at
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.refresh import recapture
@@ -20,6 +21,7 @@ from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.concurrency import seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import FIELD_MANAGER, Session
+from ..reads.admission import Mutators
 from ..reads.watch import state_until, wait_in_namespaces
 from ..task import Task
 from .engine import run_dry, run_writes, send
@@ -76,10 +78,10 @@ def _planned(before: Drift, decided: RevisionChange, restart: str) -> RevisionOu
     return outcome
 
 
-def _patch(session: Session, before: Drift, body: Manifest, part: str | None = None) -> None:
+def _patch(session: Session, before: Drift, body: Manifest, part: str | None = None) -> Manifest | None:
     """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
     path = _VM.path(before.namespace, before.name, part)
-    send(session, merge_patch(path, body, fieldManager=session.field_manager))
+    return send(session, merge_patch(path, body, fieldManager=session.field_manager))
 
 
 def _give_revisions(session: Session, outcomes: list[RevisionOutcome], task: Task) -> None:
@@ -152,7 +154,10 @@ def _method(session: Session, outcome: RevisionOutcome) -> str:
 def _write(session: Session, outcome: RevisionOutcome, methods: Mapping[str, str]) -> None:
     before, decided = outcome.before, outcome.change
     if decided.spec is not None:
-        _patch(session, before, {"spec": decided.spec})
+        answer = _patch(session, before, {"spec": decided.spec}) or {}
+        if undone := _undone(answer, decided.spec):
+            outcome.failed = Mutators(session).undone(f"spec.{undone}.name", _VM)
+            return
         outcome.written = True
     if not decided.recapture:
         return
@@ -160,6 +165,15 @@ def _write(session: Session, outcome: RevisionOutcome, methods: Mapping[str, str
     if outcome.method == _STATUS and recapture.must_bump_generation(before):
         _bump(session, outcome)
     _recapture(session, outcome, before.vm)
+
+
+def _undone(answer: Manifest, spec: Manifest) -> str:
+    """The matcher whose name the answer to a patch does not have; "" for none."""
+    for matcher, part in spec.items():
+        name = part.get("name") if isinstance(part, dict) else None
+        if name and value_at(answer, ("spec", matcher, "name")) not in (None, name):
+            return matcher
+    return ""
 
 
 def _bump(session: Session, outcome: RevisionOutcome) -> None:

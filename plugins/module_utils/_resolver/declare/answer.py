@@ -69,7 +69,9 @@ def answered(step: Plan, live: Manifest | None, answer: Manifest, rest: Plan, ma
     missing = {
         field: places
         for field in managed_fields.leaf_fields(rest.after)
-        if (places := [*_missing(value_at(rest.after, field), _value(after, answer, field))])
+        # The next run may declare more, such as the memory of a VM that loses its instancetype now.
+        if _is_declared(field, step.manifest)
+        and (places := [*_missing(value_at(rest.after, field), _value(after, answer, field))])
     }
     unmet = tuple(
         deviation

@@ -23,14 +23,19 @@ ONE, TWO = ({"clusters": [{"name": name} for name in names]} for names in (["eas
 REFUSED = 14
 
 
-def watch(refusal: tuple[int, Any] | None, arguments: dict[str, Any], *, at_first: bool) -> list[str]:
-    """The transitions told by a source whose cluster refuses some requests, None: does not answer them."""
+def watch(
+    refusal: tuple[int, Any] | None, arguments: dict[str, Any], *, at_first: bool, warning: str = ""
+) -> list[str]:
+    """The transitions told by a source whose cluster refuses some requests, None: does not answer them.
+
+    warning: the header of all other answers.
+    """
     kinds = ("kubevirt.io/v1/virtualmachines", "kubevirt.io/v1/virtualmachineinstances", "apps/v1/controllerrevisions")
     store = Store({f"/apis/{kind}": [] for kind in kinds})
     told: list[str] = []
     stop, asked, looks = threading.Event(), 0, 0
 
-    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[Any, ...] | None:
         nonlocal asked, looks
         if path.endswith("/virtualmachines") and query.get("limit") != "1" and not query.get("watch"):
             looks += 1
@@ -39,7 +44,7 @@ def watch(refusal: tuple[int, Any] | None, arguments: dict[str, Any], *, at_firs
             return refusal
         if asked == REFUSED:
             store.lists["/apis/kubevirt.io/v1/virtualmachines"] = [VM]
-        return store(method, path, query)
+        return (*(store(method, path, query) or ()), {"Warning": warning} if warning else {})
 
     def put(event: dict[str, Any]) -> None:
         told.append(event["transition"])
@@ -63,6 +68,13 @@ def watch(refusal: tuple[int, Any] | None, arguments: dict[str, Any], *, at_firs
 def test_outage_is_one_line(refusal: Any, problem: str, at_first: bool, caplog: pytest.LogCaptureFixture) -> None:
     assert watch(refusal, TWO, at_first=at_first) == ["stopped_unexpectedly"]
     assert [record.getMessage()[: len(problem) + 6] for record in caplog.records] == [f"east: {problem}"]
+
+
+def test_warning_of_the_api_server_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    watch(EXPIRED, TWO, at_first=False, warning='299 - "v1 is deprecated"')
+    lines = [record.getMessage() for record in caplog.records if "deprecated" in record.getMessage()]
+    assert len(lines) == len({line.partition(":")[0] for line in lines}) > 0
+    assert all(line.endswith(": v1 is deprecated") for line in lines)
 
 
 @pytest.mark.parametrize("refusal", [EXPIRED, DENIED])

@@ -186,3 +186,10 @@ def test_what_else_changes_in_the_spec() -> None:
     meanwhile = owned(answer, vm((TOLERATIONS, [EXTRA])), "kubectl-edit", "Update")
     spec = turned(declared, live, meanwhile).plan.after.get("spec")
     assert spec is None
+
+
+def test_next_run_may_declare_more() -> None:
+    declared = vm()
+    step = plan.present(declared, None, None)
+    rest = plan.Plan(plan.APPLY, declared, {}, {"spec": {"template": {"spec": {"evictionStrategy": "None"}}}})
+    assert answered(step, None, owned(vm(), declared), rest, "virtshape").deviations == ()
