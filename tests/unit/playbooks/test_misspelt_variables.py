@@ -103,7 +103,7 @@ PLAYS = sorted((CHECKOUT / "playbooks").glob("*.yml")) + sorted((CHECKOUT / "pla
 def test_variables_set_by_tasks_are_permitted(name: str) -> None:
     files = [*sorted((CHECKOUT / "roles" / name).glob("tasks/*.yml")), *PLAYS]
     own = {variable for variable in set_by(files) if variable.startswith(f"{name}_")}
-    texts = [file.read_text() for file in files if name in (file.parent.parent.name, file.stem)]
+    texts = [file.read_text() for file in files if file.stem == name or file.parent.parent == CHECKOUT / "roles" / name]
     assert own == set().union(*map(facts, texts))
 
 
