@@ -48,6 +48,13 @@ options:
   namespace:
     description: With the source V(cluster), the namespace of the VMs. Default is all namespaces.
     type: str
+  existing:
+    description:
+      - Whether to return the VMs of the cluster that the options of authentication name too, so that the filter
+        P(virtshape.instancetypes.estate#filter) gives no name that a VM has, and each machine the name that its VM has.
+      - Without the right to list VMs of all namespaces, a warning says so.
+    type: bool
+    default: false
   source_username:
     description: User of vSphere, or user of Proxmox such as V(root@pam), with V(!NAME) of a token after it.
     type: str
@@ -108,14 +115,15 @@ kind:
 machines:
   description:
     - The machines in the order of the source. Keys that the source does not tell are absent; amounts are bytes.
-    - C(id) (for KubeVirt NAMESPACE/NAME), C(name), C(folder), C(power) (V(on), V(off), V(suspended)), C(vcpus),
-      C(cores_per_socket), C(memory), C(firmware) (V(bios), V(efi)), C(secure_boot), C(tpm), C(uuid), C(hugepages),
-      C(fault_tolerance), C(tags), and for VMs of KubeVirt the names C(instancetype) and C(preference).
+    - C(id) (for KubeVirt NAMESPACE/NAME; the name if the source has no ID), C(source) (the UUID of the vCenter, whose
+      IDs are its own), C(name), C(folder), C(power) (V(on), V(off), V(suspended)), C(vcpus), C(cores_per_socket),
+      C(memory), C(firmware) (V(bios), V(efi)), C(secure_boot), C(tpm), C(uuid), C(hugepages), C(fault_tolerance),
+      C(tags), and for VMs of KubeVirt the names C(instancetype) and C(preference).
     - C(guest) has what the source says of the system - C(id), C(text), C(distro), C(version).
     - C(reserved) has C(cpu), whether all CPUs are reserved or pinned, and C(memory). C(hot_add) has C(cpu) and
       C(memory), whether they can be added. C(passthrough) lists devices of the host.
-    - C(disks) have C(name), C(size), C(storage), C(path), C(thin), C(mode), C(controller), C(shared), C(raw); C(nics)
-      have C(network), C(mac), C(model), C(connected).
+    - C(disks) have C(id) (of an OpenStack volume), C(name), C(size), C(storage), C(path), C(thin), C(mode),
+      C(controller), C(shared), C(raw); C(nics) have C(network), C(mac), C(model), C(connected).
   type: list
   elements: dict
   returned: always
@@ -126,6 +134,14 @@ remarks:
   elements: str
   returned: always
   sample: ["vInfo row 7, column CPUs: 'four' is not a whole number; the machine 'web' is left out"]
+existing:
+  description: VMs of the cluster with C(name), C(namespace), C(instancetype), and C(id), C(source_name), C(given) from
+    the annotations that the filter P(virtshape.instancetypes.estate#filter) proposes. Without the right to list them,
+    null.
+  type: list
+  elements: dict
+  returned: if O(existing=true)
+  sample: [{name: web, namespace: shop, id: vm-1, source_name: Web, instancetype: u1.large}]
 left_out:
   description: Number of entries that are no machines by reason - C(templates), C(placeholders), C(unreadable).
   type: dict

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
+from itertools import chain, count
 from typing import Final, NamedTuple
 
 from .._resolver.api import release_schema
@@ -88,13 +89,38 @@ def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
     return Fraction(size.vcpus - vcpus, vcpus) + Fraction(size.memory - memory, memory)
 
 
-def new_size(series: str, need: Need, headroom: int) -> Size:
-    """A size of the series of its class, with a name such as ``estate.4c-8g`` or ``estate-dedicated-1gi.2c-9g``."""
+def new_size(series: str, need: Need, headroom: int, known: Mapping[str, Size]) -> Size:
+    """A size of the series of its class, with a name such as ``estate.4c-8g`` or ``estate-dedicated-1gi.2c-9g``.
+
+    known: sizes by name, which keep what they are; a name that has another meaning there gets a number.
+    """
     (size_class, vcpus), memory = need
-    parts = [series, "dedicated" if size_class.dedicated else "", size_class.hugepages.lower()]
-    whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")
-    name = f"{'-'.join(filter(None, parts))}.{vcpus}c-{memory // whole}{unit}"
+    wanted = f"{series}{'-' if size_class != SizeClass() else '.'}{need_text(need)}"
+    for name in chain([wanted], (f"{wanted}-{number}" for number in count(2))):
+        if name not in known:
+            break
+        size = known[name]
+        if (size.size_class, size.vcpus, size.memory, size.special) == (size_class, vcpus, memory, False):
+            return size
     return Size(name, vcpus, memory, size_class, manifest_of(name, vcpus, memory, size_class, headroom), new=True)
+
+
+def need_text(need: Need) -> str:
+    """The need as a text that no other has: ``4c-8g``, ``dedicated-1gi.2c-9g``."""
+    (size_class, vcpus), memory = need
+    whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")
+    amounts = f"{vcpus}c-{memory // whole}{unit}"
+    parts = filter(None, ("dedicated" if size_class.dedicated else "", size_class.hugepages.lower()))
+    return ".".join(filter(None, ("-".join(parts), amounts)))
+
+
+def remembered_sizes(specs: Mapping[str, Manifest], release: Release) -> dict[str, Size]:
+    """Sizes that an earlier run proposed, by their specs."""
+    manifests = [_manifest(name, spec) for name, spec in specs.items()]
+    return {
+        name_of(manifest): _size(name_of(manifest), spec, manifest)._replace(new=True)
+        for manifest, spec in _active(manifests, INSTANCETYPE, release)
+    }
 
 
 def manifest_of(name: str, vcpus: int, memory: int, size_class: SizeClass, headroom: int = 0) -> Manifest:
@@ -116,12 +142,11 @@ def manifest_of(name: str, vcpus: int, memory: int, size_class: SizeClass, headr
             "maxGuest": size_text(memory * headroom) if grows and memory >= GIB else None,
         },
     }
-    return {
-        "apiVersion": API_VERSION,
-        "kind": INSTANCETYPE.cluster_kind,
-        "metadata": {"name": name},
-        "spec": without_absent(spec),
-    }
+    return _manifest(name, without_absent(spec))
+
+
+def _manifest(name: str, spec: Manifest) -> Manifest:
+    return {"apiVersion": API_VERSION, "kind": INSTANCETYPE.cluster_kind, "metadata": {"name": name}, "spec": spec}
 
 
 def catalog_of(sizes: Iterable[Size]) -> Manifest:

@@ -22,7 +22,7 @@ MOST_VCPUS: Final = 4096
 MOST_MEMORY: Final = 1 << 50
 
 _DISK: Final = {
-    **dict.fromkeys(("name", "storage", "path", "mode", "controller"), str),
+    **dict.fromkeys(("id", "name", "storage", "path", "mode", "controller"), str),
     **dict.fromkeys(("thin", "shared", "raw"), bool),
     "size": amount,
 }
@@ -34,7 +34,7 @@ _SHAPE: Final[Mapping[str, Any]] = {
     "cores_per_socket": amount,
     "power": ("on", "off", "suspended"),
     "firmware": ("bios", "efi"),
-    **dict.fromkeys(("folder", "uuid", "instancetype", "preference"), str),
+    **dict.fromkeys(("source", "folder", "uuid", "instancetype", "preference"), str),
     "hugepages": partial(canonical_quantity, ""),
     **dict.fromkeys(("secure_boot", "tpm", "fault_tolerance"), bool),
     "guest": dict.fromkeys(("id", "text", "distro", "version"), str),

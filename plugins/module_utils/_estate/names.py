@@ -1,9 +1,12 @@
-"""Names of machines as names of VMs, and texts as values of labels."""
+"""Names of machines as names of VMs, names of their parts, and texts as values of labels."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Final
 
 from .._resolver.api.name_rules import LONGEST_LABEL
@@ -13,25 +16,45 @@ _LONGEST: Final = 52
 
 
 class Names:
-    """Gives each machine a name that no other VM of its namespace has."""
+    """Gives each machine a name that no other VM of its namespace has or had.
 
-    def __init__(self) -> None:
-        self._taken: set[tuple[str, str]] = set()
+    owners: NAMESPACE/NAME → owner of the name.
+    """
 
-    def reserve(self, namespace: str, name: str) -> bool:
-        """Whether the name was free; it no longer is."""
-        free = (namespace, name) not in self._taken
-        self._taken.add((namespace, name))
-        return free
+    def __init__(self, owners: Mapping[str, str]) -> None:
+        self._owners = dict(owners)
 
-    def of(self, namespace: str, name: str) -> str:
-        """A valid name like the given one: `Web Server_1` → `web-server-1`; with `-2` and so on if it is taken."""
-        wanted = valid(name)
+    def reserve(self, namespace: str, name: str, owner: str) -> bool:
+        """Whether the name is now the owner's."""
+        return self._owners.setdefault(f"{namespace}/{name}", owner) == owner
+
+    def of(self, namespace: str, wanted: str, owner: str) -> str:
+        """The wanted name; with `-2` and so on if it is another's."""
         number, result = 1, wanted
-        while not self.reserve(namespace, result):
+        while not self.reserve(namespace, result, owner):
             number += 1
             result = wanted[: _LONGEST - len(f"-{number}")].rstrip("-") + f"-{number}"
         return result
+
+
+def part_names(noun: str, keys: Iterable[str], parts: dict[str, str]) -> list[str]:
+    """Names such as ``disk-2`` for parts of a machine, the same for the same key in each run.
+
+    keys: what tells parts of a kind apart in the source. parts: name → key of all that there ever were; gets new ones.
+    """
+    known = {(name.rpartition("-")[0], key): name for name, key in parts.items()}
+    seen: Counter[str] = Counter()
+    names = []
+    for number, key in enumerate(keys, 1):
+        seen[key] += 1
+        unique = key if seen[key] == 1 else f"{key}#{seen[key]}"
+        if (noun, unique) not in known:
+            # The place in the source, as long as no other part had it.
+            free = (place for place in count(number) if f"{noun}-{place}" not in parts)
+            known[noun, unique] = f"{noun}-{next(free)}"
+            parts[known[noun, unique]] = unique
+        names.append(known[noun, unique])
+    return names
 
 
 def valid(name: str) -> str:

@@ -49,6 +49,8 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
     (r"centos", "centos.stream9", "the source does not tell the version of CentOS"),
     (r"linux|photon|coreos|\bl2[46]\b", "linux", "no preference is made for this distribution"),
 )
+# More of a text is not needed to tell two guests apart.
+_LONGEST: Final = 500
 _TPM: Final = ("devices", "preferredTPM")
 
 
@@ -67,12 +69,28 @@ class Choice(NamedTuple):
 
 
 def choose(
-    machine: Machine, catalog: Mapping[str, Manifest], rules: Rules, fixed: str | None, release: Release
+    machine: Machine,
+    catalog: Mapping[str, Manifest],
+    rules: Rules,
+    fixed: str | None,
+    release: Release,
+    kept: str | None = None,
 ) -> Choice:
     """The preference of a machine, with reasons.
 
-    catalog: the specs of preferences by name. fixed: the preference that the user names for this machine.
+    catalog: the specs of preferences by name. fixed: the preference that the user names for this machine. kept: the one
+    that an earlier run chose by the same facts, "" for none; None if there was no such run.
     """
+    anew = _chosen(machine, catalog, rules, fixed, release)
+    if fixed or kept in (None, anew.name) or kept not in ("", *catalog) or _rule_of(_texts(machine), rules):
+        return anew
+    name, reasons = kept or "", [f"it keeps what an earlier run gave it; anew it would get {anew.name or 'none'}"]
+    return _choice(machine, name, catalog, reasons)
+
+
+def _chosen(
+    machine: Machine, catalog: Mapping[str, Manifest], rules: Rules, fixed: str | None, release: Release
+) -> Choice:
     name, reasons = (fixed, ["the rules name this preference"]) if fixed else _named(machine, catalog, rules)
     if name and name not in catalog:
         reasons.append(f"the catalog has no preference {name}")
@@ -82,12 +100,23 @@ def choose(
     if name and _adds_tpm(machine, catalog[name]) and not has_field("TPMDevice", "enabled", release):
         reasons.append(f"the source has no TPM, and KubeVirt {release.minor_version} adds that of {name} to each VM")
         name = ""
+    return _choice(machine, name, catalog, reasons)
+
+
+def _choice(machine: Machine, name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> Choice:
     if not name:
         reasons.append("no preference")
     spec = catalog[name] if name else {}
     options = _explicit_options(machine, spec, reasons)
     cpu, memory = (value_at(spec, ("requirements", resource, "guest")) for resource in ("cpu", "memory"))
     return Choice(name, tuple(reasons), options, cpu or 0, parse(memory).value if memory else 0)
+
+
+def facts_of(machine: Machine) -> str:
+    """The facts that the preference is chosen by, as a text."""
+    drivers = "virtio" if _has_virtio(machine) else ""
+    told = [f"{field} {machine[field]}".lower() for field in ("firmware", "secure_boot", "tpm") if field in machine]
+    return ", ".join(filter(None, [machine.get("preference", ""), *_texts(machine), *told, drivers]))[:_LONGEST]
 
 
 def _texts(machine: Machine) -> list[str]:
@@ -105,10 +134,9 @@ def _named(machine: Machine, catalog: Mapping[str, Manifest], rules: Rules) -> t
     texts = _texts(machine)
     if not texts:
         return "", ["the source does not tell the guest's system"]
-    for rule in rules.preferences:
-        for text in texts:
-            if re.search(rule["match"], text, re.IGNORECASE):
-                return rule["preference"], [f"a rule matches {text}"]
+    found = _rule_of(texts, rules)
+    if found:
+        return found[0], [f"a rule matches {found[1]}"]
     for text in texts:
         for pattern, preference, note in _TABLE:
             match = re.search(pattern, text.lower())
@@ -118,6 +146,17 @@ def _named(machine: Machine, catalog: Mapping[str, Manifest], rules: Rules) -> t
                 reasons = [f"{text}: {note.replace('{}', version)}" if note else text]
                 return _known(name, catalog, reasons), reasons
     return "", [f"no preference is known for {texts[0]}"]
+
+
+def _rule_of(texts: Sequence[str], rules: Rules) -> tuple[str, str] | None:
+    """(the preference of the first rule that matches a text, the text)."""
+    matches = (
+        (rule["preference"], text)
+        for rule in rules.preferences
+        for text in texts
+        if re.search(rule["match"], text, re.IGNORECASE)
+    )
+    return next(matches, None)
 
 
 def _known(name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> str:

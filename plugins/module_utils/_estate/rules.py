@@ -50,6 +50,12 @@ class Rules(NamedTuple):
     vddk: Mapping[str, str] = {}
     forklift: Mapping[str, str] = {}
 
+    @property
+    def all_namespaces(self) -> set[str]:
+        """The namespaces that VMs of the estate may be in."""
+        own = (rule["namespace"] for rule in self.machines.values() if "namespace" in rule)
+        return {self.namespace, *self.namespaces.values(), *own}
+
     def namespace_of(self, folder: str) -> str:
         """The namespace of the machines in a folder: the first pattern that matches counts."""
         found = (name for pattern, name in self.namespaces.items() if fnmatchcase(folder, pattern))

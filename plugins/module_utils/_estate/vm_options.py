@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .._resolver.api.manifest import Options
 from .machine import MIB, Machine, rounded_up, size_text
-from .names import label_value
+from .memory import GIVEN, PREFIX, SOURCE_ID, Given
+from .names import label_value, part_names
 from .rules import POD, Rules
 
 # (rule, datastore, network or device without an entry in its map) → the number of its uses.
 Unmapped = Counter[tuple[str, str]]
 
-_PREFIX: Final = "instancetypes.virtshape.io"
-
 
 def options_of(
-    machine: Machine, vm: Options, firmware: Mapping[str, Any], rules: Rules, unmapped: Unmapped
+    machine: Machine, vm: Options, firmware: Mapping[str, Any], given: Given, rules: Rules, unmapped: Unmapped
 ) -> tuple[Options, list[str]]:
-    """(the options, what is not brought). vm: name, namespace and matchers. firmware: options for firmware and TPM."""
+    """(the options, what is not brought). vm: name, namespace and matchers. firmware: options for firmware and TPM.
+
+    given: what the machine is given, with the names of all its parts.
+    """
     lost: list[str] = []
+    names = _part_names(machine, dict(given.parts))
     optional = {
         **firmware,
-        "volumes": _volumes(machine, rules, unmapped, lost),
-        "networks": _networks(machine, rules, unmapped, lost),
+        "volumes": _volumes(machine, names["disk"], rules, unmapped, lost),
+        "networks": _networks(machine, names["nic"], rules, unmapped, lost),
     }
     domain = {**firmware.get("template", {})}
-    devices = _devices(machine, rules, unmapped, lost)
+    devices = _devices(machine, names["device"], rules, unmapped, lost)
     if devices:
         domain["devices"] = {**domain.get("devices", {}), **devices}
     optional["template"] = {"spec": {"domain": domain}} if domain else {}
@@ -37,20 +40,47 @@ def options_of(
     options = {
         **vm,
         "labels": _labels(machine),
-        "annotations": {f"{_PREFIX}/source-name": machine["name"], f"{_PREFIX}/source-id": machine["id"]},
+        "annotations": {
+            f"{PREFIX}/source-name": machine["name"],
+            SOURCE_ID: machine["id"],
+            GIVEN: given.annotation(),
+        },
         "run_strategy": "Always" if rules.start and machine.get("power") == "on" else "Halted",
         **{key: value for key, value in optional.items() if value},
     }
     return options, lost
 
 
+def parts_of(machine: Machine, parts: Mapping[str, str]) -> dict[str, str]:
+    """The names of the machine's volumes, networks and devices, and all earlier ones → their keys in the source."""
+    result = dict(parts)
+    _part_names(machine, result)
+    return result
+
+
+def _part_names(machine: Machine, parts: dict[str, str]) -> dict[str, list[str]]:
+    """The names by kind, in the order of the source. parts: see `part_names`."""
+    keys = {
+        "disk": [_first(disk, "id", "name", "path") or str(place) for place, disk in enumerate(machine["disks"], 1)],
+        "nic": [_first(nic, "mac", "network").lower() or str(place) for place, nic in enumerate(machine["nics"], 1)],
+        "device": machine["passthrough"],
+    }
+    return {noun: part_names(noun, own, parts) for noun, own in keys.items()}
+
+
+def _first(part: Mapping[str, Any], *fields: str) -> str:
+    return next((str(part[field]) for field in fields if part.get(field)), "")
+
+
 def _labels(machine: Machine) -> dict[str, str]:
-    labels = {f"{_PREFIX}/folder": label_value(machine.get("folder") or "")}
+    labels = {f"{PREFIX}/folder": label_value(machine.get("folder") or "")}
     labels.update({label_value(str(key)): label_value(str(value)) for key, value in machine["tags"].items()})
     return {key: value for key, value in labels.items() if key and value}
 
 
-def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> list[Options]:
+def _volumes(
+    machine: Machine, names: Sequence[str], rules: Rules, unmapped: Unmapped, losses: list[str]
+) -> list[Options]:
     volumes: list[Options] = []
     for number, disk in enumerate(machine["disks"], 1):
         name = str(disk.get("name") or f"disk {number}")
@@ -65,7 +95,7 @@ def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[st
         if rules.vddk and disk.get("path") and machine.get("uuid"):
             source = {"vddk": {**rules.vddk, "uuid": machine["uuid"], "backing_file": disk["path"]}}
         settings = {"size": size_text(rounded_up(disk["size"], MIB)), **rules.storage.get(datastore, {})}
-        volumes.append({"name": f"disk-{number}", "import": {**source, **settings}})
+        volumes.append({"name": names[number - 1], "import": {**source, **settings}})
     return volumes
 
 
@@ -80,7 +110,9 @@ def _disk_refusal(disk: Mapping[str, Any]) -> str:
     return next((reason for reason, holds in refusals.items() if holds), "")
 
 
-def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> list[Options]:
+def _networks(
+    machine: Machine, names: Sequence[str], rules: Rules, unmapped: Unmapped, losses: list[str]
+) -> list[Options]:
     networks: list[Options] = []
     has_pod = False
     for number, nic in enumerate(machine["nics"], 1):
@@ -93,14 +125,14 @@ def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[s
             losses.append(f"network interface {number}: a second interface on the pod network")
         elif target is not None:
             has_pod = has_pod or target == POD
-            network: Options = {"name": f"nic-{number}", **({} if target == POD else {"multus": target})}
+            network: Options = {"name": names[number - 1], **({} if target == POD else {"multus": target})}
             if rules.keep_macs and nic.get("mac"):
                 network["mac_address"] = str(nic["mac"])
             networks.append(network)
     return networks
 
 
-def _devices(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> Options:
+def _devices(machine: Machine, names: Sequence[str], rules: Rules, unmapped: Unmapped, losses: list[str]) -> Options:
     devices: Options = {}
     for number, text in enumerate(machine["passthrough"], 1):
         target = rules.devices.get(text)
@@ -110,5 +142,5 @@ def _devices(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[st
             continue
         ((kind, name),) = target.items()
         entries = devices.setdefault("gpus" if kind == "gpu" else "hostDevices", [])
-        entries.append({"name": f"device-{number}", "deviceName": name})
+        entries.append({"name": names[number - 1], "deviceName": name})
     return devices

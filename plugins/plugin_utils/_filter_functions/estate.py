@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -10,6 +11,9 @@ from ansible.errors import AnsibleFilterError
 from jinja2 import UndefinedError
 
 from ...module_utils._estate import proposal
+from ...module_utils._estate.machine import without_templates
+from ...module_utils._estate.memory import ANEW
+from ...module_utils._estate.shapes import checked_at
 from ...module_utils._estate.use import use_of, with_use
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.name_rules import one_line, quoted
@@ -36,6 +40,9 @@ def estate(
     new_sizes: Any = None,
     use: Any = None,
     kubevirt_version: Any = None,
+    previous: Any = None,
+    existing: Any = None,
+    anew: Any = (),
 ) -> Result:
     """See its documentation."""
     release = release_option(kubevirt_version)
@@ -47,7 +54,16 @@ def estate(
         if use:
             machines = with_use(machines, use_of(plain(use)))
             options["rightsize"] = "p95"
-        proposed = proposal.estate(machines, _catalog(catalog, release), plain(rules) or None, release, options)
+        proposed = proposal.estate(
+            machines,
+            _catalog(catalog, release),
+            plain(rules) or None,
+            release,
+            options,
+            _previous(previous),
+            plain(existing),
+            checked_at("anew", anew.split(",") if isinstance(anew, str) and anew else plain(anew) or [], [ANEW]),
+        )
     except FieldError as error:
         raise AnsibleFilterError(one_line(error)) from None
     return {
@@ -55,6 +71,14 @@ def estate(
         "guests": guests(proposed["virtual_machines"], proposed["instancetypes"]),
         "summary": summary(proposed["machines"], proposed["catalog"]),
     }
+
+
+def _previous(value: Any) -> Any:
+    """An earlier proposal, or the text of its file. Its names are of others, see `without_templates`."""
+    try:
+        return without_templates(json.loads(value) if isinstance(value, str) else plain(value))
+    except ValueError as error:
+        raise FieldError("previous", f"is no JSON: {error}; restore estate.json, which the last run wrote") from None
 
 
 def _catalog(value: Any, release: Release) -> list[Result]:

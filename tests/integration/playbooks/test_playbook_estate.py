@@ -1,6 +1,7 @@
 """The playbook estate, as users run it: from an export of RVTools to VMs that run."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -101,3 +102,45 @@ def test_machines_become_running_vms(cluster: Path, namespace: str, api: Any, tm
         assert ("efi" in domain["firmware"].get("bootloader", {})) == bool(number % 2)
         assert row["preference"] == (namespace if number < 6 else "")
     assert "changed=0" in play(tmp_path, *options, cluster=cluster)
+
+
+def test_machines_keep_their_vms(cluster: Path, namespace: str, api: Any, tmp_path: Path) -> None:
+    """The first of two machines with one name leaves the source, and others of its size change."""
+
+    def declare(rows: list[list[Any]], *arguments: str) -> dict[str, Any]:
+        write_csv(tmp_path, {"vInfo": [["VM", "CPUs", "Memory", "VM ID", "VM UUID", "VI SDK UUID"], *rows]})
+        play(tmp_path, "-e", f"estate_source={tmp_path}", "-e", "estate_rules=rules.yml", *arguments, cluster=cluster)
+        estate: dict[str, Any] = json.loads((tmp_path / "out" / "estate.json").read_text())
+        return {row["id"]: row for row in estate["machines"]}
+
+    def live() -> dict[str, Any]:
+        vms = api.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")["items"]
+        return {vm["metadata"]["name"]: vm for vm in vms}
+
+    rules = {"series": namespace, "namespace": namespace, "new_sizes": 2}
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
+    names = ["web01", "WEB01", *(f"db{number}" for number in range(4))]
+    rows = [[name, 7, 1500 + 100 * number, f"vm-{number}", f"u-{number}", "vc"] for number, name in enumerate(names)]
+    present = ("-e", "estate_state=present")
+    first = declare(rows, *present)
+    before = live()
+    assert first["vm-1"]["virtual_machine"] == f"{namespace}/web01-2" and len(before) == 6
+    # The list in another order: one left, one was renamed, one has grown, one is new.
+    renamed = [["other", *rows[2][1:]], [*rows[3][:2], 9000, *rows[3][3:]], ["web01", 7, 1500, "vm-9", "u-9", "vc"]]
+    second = declare([*renamed, *rows[:3:-1], rows[1]], *present)
+    after = live()
+    assert {key: row["virtual_machine"].partition("/")[2] for key, row in second.items()} == {
+        "vm-1": "web01-2", "vm-2": "db0", "vm-3": "db1", "vm-4": "db2", "vm-5": "db3", "vm-9": "web01-3"
+    }  # fmt: skip
+    assert {name for name in after if after[name]["spec"] != before.get(name, {}).get("spec")} == {"db1", "web01-3"}
+    assert after["web01"]["metadata"]["resourceVersion"] == before["web01"]["metadata"]["resourceVersion"]
+    # The cluster alone tells the same.
+    shutil.rmtree(tmp_path / "out")
+    third = declare([rows[5], rows[4], rows[1]], "-e", "estate_cluster=true")
+    for key in third:
+        for field in ("virtual_machine", "instancetype"):
+            assert third[key][field] == second[key][field]
+    # The name of the first VM is not given again after it was deleted.
+    api.delete_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines", "web01")
+    fourth = declare([["WEB01", 7, 1500, "vm-10", "u-10", "vc"], rows[1]], "-e", "estate_cluster=true")
+    assert fourth["vm-10"]["virtual_machine"] == f"{namespace}/web01-4"

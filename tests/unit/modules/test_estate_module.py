@@ -18,6 +18,7 @@ DEFAULTS: dict[str, Any] = {
     "attributes": [],
     "objects": [],
     "namespace": None,
+    "existing": False,
     "source_username": None,
     "source_password": None,
     "source_ca_cert": None,

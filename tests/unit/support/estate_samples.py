@@ -29,5 +29,14 @@ def preference(name: str, **spec: Any) -> dict[str, Any]:
 BUILTIN = builtin_objects(NEWEST)
 
 
-def proposed(machines: list[Any], catalog: Any = None, rules: Any = None, **options: Any) -> dict[str, Any]:
-    return proposal.estate(machines, BUILTIN if catalog is None else catalog, rules, NEWEST, options)
+def proposed(
+    machines: list[Any],
+    catalog: Any = None,
+    rules: Any = None,
+    previous: Any = None,
+    existing: Any = None,
+    anew: Any = (),
+    **options: Any,
+) -> dict[str, Any]:
+    catalog = BUILTIN if catalog is None else catalog
+    return proposal.estate(machines, catalog, rules, NEWEST, options, previous, existing, anew)

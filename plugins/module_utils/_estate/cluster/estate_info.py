@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
+from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.task import Task
@@ -22,6 +23,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "attributes": {"type": "list", "elements": "str", "default": []},
     "objects": {"type": "list", "elements": "dict", "default": []},
     "namespace": {"type": "str"},
+    "existing": {"type": "bool", "default": False},
     "source_username": {"type": "str"},
     "source_password": {"type": "str", "no_log": True},
     "source_ca_cert": {"type": "path"},
@@ -42,7 +44,13 @@ def _run(params: Params, task: Task) -> Result:
         raise TaskFailed(f"source: {source}: has no machine{why}", left_out=dict(reading.left_out))
     if reading.remarks:
         task.warnings.append(f"{len(reading.remarks)} remarks on {source}; the first: {reading.remarks[0]}")
-    result = {"machines": reading.machines, "remarks": reading.remarks[:_MOST_REMARKS], "left_out": reading.left_out}
+    result: Result = {
+        "machines": reading.machines,
+        "remarks": reading.remarks[:_MOST_REMARKS],
+        "left_out": reading.left_out,
+    }
+    if params["existing"]:
+        result["existing"] = live.existing(Session(dict(params)), task)
     return {"changed": False, "kind": kind, **without_templates(result)}
 
 

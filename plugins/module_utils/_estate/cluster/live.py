@@ -9,14 +9,16 @@ from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..._cluster.client.errors import TaskFailed
+from ..._cluster.client.errors import ApiError, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt as kubevirt_of
 from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.name_rules import one_line, quoted
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..memory import existing_of
 from ..readers import kubevirt, openstack, proxmox, vsphere
 from ..readers.reading import Reading
 
@@ -44,6 +46,17 @@ def read(kind: str, params: Params) -> Reading:
     if kind not in readers:
         raise TaskFailed(f"kind: {kind} is read from files, and source is an address")
     return readers[kind](params)
+
+
+def existing(session: Session, task: Task) -> list[dict[str, Any]] | None:
+    """The VMs of the cluster, see `existing_of`; None with a warning if the user may not list them."""
+    try:
+        return [existing_of(vm) for vm in session.list(KINDS["VirtualMachine"])]
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        task.warnings.append(f"the VMs of the cluster do not count, so that their names may be given again: {error}")
+        return None
 
 
 def _library(name: str, package: str, platform: str) -> Any:
@@ -117,10 +130,11 @@ def _of_vcenter(content: Any, vim: Any, query: Any) -> Reading:
     view.Destroy()
     folders = {item._moId: values for item, values in found if isinstance(item, vim.Folder)}
     networks = {str(values["key"]): values["name"] for _item, values in found if "key" in values}
-    reading = Reading()
+    source, reading = str(content.about.instanceUuid or ""), Reading()
     for item, values in sorted(found, key=lambda entry: str(entry[0]._moId)):
         if isinstance(item, vim.VirtualMachine):
             vsphere.add(reading, item._moId, values, _folder(values.get("parent"), folders), networks)
+    reading.machines = [{**machine, "source": source} if source else machine for machine in reading.machines]
     return reading
 
 

@@ -122,7 +122,14 @@ def _disks(server: Entry, flavor: Entry, volumes: Sequence[Entry]) -> list[dict[
     for volume in volumes:
         name = text_of(volume.get("name")) or text_of(volume.get("id"))
         kind = text_of(volume.get("type") or volume.get("volume type"))
-        disks.append({"name": name, "size": whole_of(volume.get("size") or 0) * GIB, "storage": kind})
+        disks.append(
+            {
+                "id": text_of(volume.get("id")),
+                "name": name,
+                "size": whole_of(volume.get("size") or 0) * GIB,
+                "storage": kind,
+            }
+        )
     return disks
 
 

@@ -61,6 +61,7 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         "firmware": "efi" if ovmf else "bios",
         "secure_boot": _part(config.get("efidisk0"), "pre-enrolled-keys") == "1" if ovmf else None,
         "tpm": bool(config.get("tpmstate0")),
+        "uuid": _part(config.get("smbios1"), "uuid"),
         "guest": {"id": text_of(config.get("ostype"))},
         "reserved": {"memory": memory * MIB} if text_of(config.get("balloon")) == "0" else {},
         "hot_add": {part: True for part in ("cpu", "memory") if part in hotplug},

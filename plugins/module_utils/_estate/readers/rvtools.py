@@ -72,7 +72,10 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
             # The ID of vSphere, with the vCenter's before it where several have it; the name where the sheet has none.
             machine_id = own if own and ids[own] == 1 else _key(row)
             tags = {column: text_of(row.get(column.lower())) for column in attributes}
-            _add(reading, place, {"id": machine_id, "name": name, "tags": tags}, row, found, hosts)
+            # Without an ID, the name is one only in the file.
+            source = text_of(row.get("vi sdk uuid")) if own else ""
+            known = {"id": machine_id, "source": source, "name": name, "tags": tags}
+            _add(reading, place, known, row, found, hosts)
     return reading
 
 

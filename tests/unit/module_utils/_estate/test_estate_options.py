@@ -17,6 +17,7 @@ def test_identity_and_labels() -> None:
     assert vm["annotations"] == {
         "instancetypes.virtshape.io/source-name": "Web 1",
         "instancetypes.virtshape.io/source-id": "vm-1",
+        "instancetypes.virtshape.io/given": '{"preferences":{"":""},"sizes":{"2c-8g":"u1.large"}}',
     }
     assert (lost, unmapped) == ([], {"storage": [], "networks": [], "devices": []})
 

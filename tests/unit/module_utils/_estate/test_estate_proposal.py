@@ -136,7 +136,7 @@ def test_exceptions_by_name_and_id() -> None:
         "vm-1": {"instancetype": "u1.nano", "namespace": "shop", "name": "shop"},
         "web2": {"instancetype": "missing", "preference": "fedora"},
         "old": {"skip": True},
-        "vm-4": {"namespace": "shop", "name": "shop"},
+        "vm-4": {"namespace": "shop"},
     }
     result = proposed(machines, rules={"machines": exceptions})
     first, second, fourth = result["machines"]

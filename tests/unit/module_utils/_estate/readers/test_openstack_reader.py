@@ -135,8 +135,8 @@ def test_volumes_are_disks() -> None:
     server = {"ID": "s1", "Name": "web", "Flavor Name": "m1.small", "Image Name": "N/A (booted from volume)"}
     (item,) = openstack.read([server], FLAVORS, IMAGES, volumes).machines
     assert item["disks"] == [
-        {"name": "v2", "size": 10 * GIB, "storage": "hdd"},
-        {"name": "data", "size": 5 * GIB, "storage": "ssd"},
+        {"id": "v2", "name": "v2", "size": 10 * GIB, "storage": "hdd"},
+        {"id": "v1", "name": "data", "size": 5 * GIB, "storage": "ssd"},
     ]
     (item,) = openstack.read([{**server, "Image Name": "rhel"}], FLAVORS, IMAGES, volumes).machines
     assert [disk["name"] for disk in item["disks"]] == ["root", "v2", "data"]
