@@ -90,6 +90,8 @@ options:
         C(shop_virtualmachine_web.yaml). The module creates missing folders.
       - A file is written as a whole, and only if its content changes. Files of objects that are no longer declared
         stay.
+      - A file that has something else is not replaced - objects of other modules, in a folder another object, or no
+        manifests at all.
     type: path
   kubevirt_version:
     description: With O(ignore:state=rendered), the release of KubeVirt that is to get the manifests, such as V(1.6) or

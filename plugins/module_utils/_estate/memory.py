@@ -23,6 +23,8 @@ from .shapes import checked, checked_at, text
 PREFIX: Final = "instancetypes.virtshape.io"
 SOURCE_ID: Final = f"{PREFIX}/source-id"
 GIVEN: Final = f"{PREFIX}/given"
+# The key of the list of VMs that the playbook writes.
+VMS: Final = "virtual_machines_list"
 # These can be proposed anew.
 NAMES: Final = "names"
 SIZES: Final = "sizes"
@@ -192,6 +194,15 @@ def _given_of(previous: Any) -> Any:
     """`given` of a proposal; made of its machines for one of an older version of the collection."""
     if not isinstance(previous, Mapping):
         return {} if previous is None else previous
+    if isinstance(previous.get(VMS), (list, tuple)):
+        vms = [existing_of({"metadata": vm, "spec": {}}) for vm in previous[VMS] if isinstance(vm, Mapping)]
+        marked = [(vm, f"{vm['namespace']}/{vm['name']}") for vm in vms if vm.get("id") and vm.get("namespace")]
+        return {
+            "machines": [
+                without_absent({**_told(vm), "id": vm["id"], "name": vm.get("source_name"), "names": [place]})
+                for vm, place in marked
+            ]
+        }
     if "given" in previous or "machines" not in previous or "bounds" in previous:
         return previous.get("given", previous)
     rows = [row for row in previous["machines"] if isinstance(row, Mapping) and row.get("virtual_machine")]
@@ -241,12 +252,16 @@ def _of_vm(vm: Mapping[str, Any], listed: Mapping[str, Machine]) -> Given:
     """The record of a VM of the cluster; without an ID if it is no machine's. A VM of KubeVirt is a machine itself."""
     place = f"{vm['namespace']}/{vm['name']}"
     own = place if place in listed else str(vm.get("id") or "")
-    try:
-        told = checked(json.loads(vm.get("given") or "{}"), {field: _RECORD[field] for field in _ANNOTATED})
-    except (FieldError, ValueError):
-        # A person has changed it. Without it, sizes are proposed anew.
-        told = {}
+    told = _told(vm)
     return Given(own, str(vm.get("source_name") or ""), names=(place,), **(told if own != place else {}))
+
+
+def _told(vm: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of the annotation of a VM; nothing if a person has changed it."""
+    try:
+        return dict(checked(json.loads(vm.get("given") or "{}"), {field: _RECORD[field] for field in _ANNOTATED}))
+    except (FieldError, ValueError):
+        return {}
 
 
 def _grouped(

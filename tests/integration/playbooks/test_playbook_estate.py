@@ -144,3 +144,14 @@ def test_machines_keep_their_vms(cluster: Path, namespace: str, api: Any, tmp_pa
     api.delete_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines", "web01")
     fourth = declare([["WEB01", 7, 1500, "vm-10", "u-10", "vc"], rows[1]], "-e", "estate_cluster=true")
     assert fourth["vm-10"]["virtual_machine"] == f"{namespace}/web01-4"
+
+
+@pytest.mark.parametrize("name", ["catalog.yml", "virtual_machines.yml"])
+def test_files_of_others_stay(tmp_path: Path, name: str) -> None:
+    write_csv(tmp_path, {"vInfo": [["VM", "CPUs", "Memory"], ["web", 1, 1024]]})
+    (tmp_path / "out").mkdir()
+    own = tmp_path / "out" / name
+    own.write_text("series: {web: {sizes: {small: {cpu: 1, memory: 1Gi}}}}\n")
+    options = {"estate_source": str(tmp_path), "estate_output": "out"}
+    printed = played(tmp_path, "virtshape.instancetypes.estate", variables=options, kubeconfig="", fails=True)
+    assert f"{own} is not of this playbook" in printed and "small" in own.read_text()

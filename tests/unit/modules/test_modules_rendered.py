@@ -123,7 +123,7 @@ def test_one_file_has_all_objects(render: Render, tmp_path: Path) -> None:
 
 def test_kept_secrets_are_in_files_alone(render: Render, tmp_path: Path) -> None:
     dest = tmp_path / "web.yaml"
-    dest.write_text(f"spec: {{userData: {PASSWORD}-2}}")
+    dest.write_text(f"{{apiVersion: kubevirt.io/v1, kind: V, metadata: {{name: n}}, userData: {PASSWORD}-2}}")
     result = render("virtual_machine", **VM, cloud_init={"password": PASSWORD}, dest=str(dest), keep_secrets=True)
     assert PASSWORD in dest.read_text()
     assert PASSWORD not in str(result)
@@ -131,7 +131,43 @@ def test_kept_secrets_are_in_files_alone(render: Render, tmp_path: Path) -> None
     assert len(warned(result)) == 1
     dest.write_text(f"[{PASSWORD}")
     result = render("virtual_machine", **VM, dest=str(dest))
-    assert result["diff"][0]["before"] == "(not YAML)"
+    assert result["failed"] and PASSWORD not in str(result)
+
+
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("- hosts: all\n", "something else than manifests"),
+        ("<<<<<<< HEAD\n", "something else than manifests"),
+        ("fleet_size: 3\n", "something else than manifests"),
+        ("{apiVersion: v1, kind: Service, metadata: {name: web}}", "Service web"),
+        ("{apiVersion: instancetype.kubevirt.io/v1, kind: VirtualMachinePreference, metadata: {name: os}}",
+         "VirtualMachinePreference os"),
+    ],
+)  # fmt: skip
+def test_files_of_others_stay(render: Render, tmp_path: Path, text: str, found: str, check: bool) -> None:
+    for dest, file in ((tmp_path / "all.yml",) * 2, (tmp_path, tmp_path / "shop_virtualmachine_web.yaml")):
+        file.write_text(text)
+        result = render("virtual_machine", **VM, dest=str(dest), check=check)
+        assert result["msg"] == (
+            f"dest: {file}: has {found}, which this task does not render; name another file, or delete it"
+        )
+        assert file.read_text() == text
+    empty = render("virtual_machine", virtual_machines=[], dest=str(tmp_path / "all.yml"), check=check)
+    assert empty.get("failed", False) == (found == "something else than manifests")
+
+
+def test_tasks_do_not_replace_each_others_files(render: Render, tmp_path: Path) -> None:
+    dest = str(tmp_path / "all.yaml")
+    render("instancetype", **SIZE, dest=dest)
+    assert "has VirtualMachineClusterInstancetype small" in render("virtual_machine", **VM, dest=dest)["msg"]
+    assert "has VirtualMachineClusterInstancetype small" in render("preference", name="os", dest=dest)["msg"]
+    assert render("instancetype", **{**SIZE, "name": "other"}, dest=dest)["changed"]
+    own = tmp_path / "shop_virtualmachine_web.yaml"
+    render("virtual_machine", **VM, dest=str(tmp_path))
+    own.write_text(f"{own.read_text()}---\n{own.read_text().replace('name: web', 'name: db')}")
+    assert "has VirtualMachine db" in render("virtual_machine", **VM, dest=str(tmp_path), labels={"a": "b"})["msg"]
 
 
 def test_texts_stay_texts_for_every_parser(render: Render, tmp_path: Path) -> None:

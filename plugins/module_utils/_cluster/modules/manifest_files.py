@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.manifest import Manifest, name_of
 from ..._resolver.api.redaction import redact
+from ..._resolver.api.tree import value_at
 from ..._resolver.declare.rendered import file_name
 from ..._yaml_documents import TextError, documents
 from ..client.errors import TaskFailed
@@ -20,7 +21,6 @@ from ..client.transport import yaml
 _SUFFIXES: Final = (".yml", ".yaml")
 # Go's parser takes these for numbers or truth values, and PyYAML does not: 1e3, 0o17, y.
 _NOT_TEXT: Final = re.compile(r"^(?:[-+]?\.?[0-9][0-9a-fA-FxXoO_.+-]*|[yYnN])$")
-_UNREADABLE: Final = "(not YAML)"
 
 
 class ManifestFile(NamedTuple):
@@ -37,10 +37,9 @@ class ManifestFile(NamedTuple):
 
     def diff(self) -> dict[str, Any]:
         """The change as Ansible prints it, with secrets hidden."""
-        before = _parsed(self.path, self.before or "")
-        shown_before, shown_after = redact(before, self.manifests)
+        shown_before, shown_after = redact(_parsed(self.path, self.before or ""), self.manifests)
         return {
-            "before": _UNREADABLE if before is None else to_yaml(shown_before),
+            "before": to_yaml(shown_before),
             "after": to_yaml(shown_after),
             "before_header": str(self.path),
             "after_header": str(self.path),
@@ -50,14 +49,43 @@ class ManifestFile(NamedTuple):
 def files_of(dest: str, manifests: Sequence[Manifest]) -> list[ManifestFile]:
     """The files for manifests: one for all if `dest` ends in .yml or .yaml, else one for each, in the folder `dest`.
 
-    Raises FieldError for names that no object can have, and TaskFailed for a file that cannot be read.
+    Raises FieldError for names that no object can have, and TaskFailed for a file that cannot be read, or that has
+    something else than such manifests: it is somebody else's.
     """
     path = Path(dest)
-    if path.suffix in _SUFFIXES:
-        parts: Mapping[Path, list[Manifest]] = {path: list(manifests)}
-    else:
+    alone = path.suffix not in _SUFFIXES
+    parts: Mapping[Path, list[Manifest]] = {path: list(manifests)}
+    if alone:
         parts = {path / file_name(manifest): [manifest] for manifest in manifests}
-    return [ManifestFile(place, contents, _text_of(place), to_yaml(contents)) for place, contents in parts.items()]
+    files = [ManifestFile(place, contents, _text_of(place), to_yaml(contents)) for place, contents in parts.items()]
+    for file in files:
+        if file.changed:
+            _check_contents(file, _key if alone else _family)
+    return files
+
+
+def _check_contents(file: ManifestFile, key: Callable[[Any], Any]) -> None:
+    """Raises TaskFailed if the file has an object whose key none of the manifests has. No manifest has all keys."""
+    own = [key(manifest) for manifest in file.manifests]
+    for content in _parsed(file.path, file.before or ""):
+        name = value_at(content, ("metadata", "name"))
+        if not (name and content.get("kind") and content.get("apiVersion")):
+            raise _others(file.path, "something else than manifests")
+        if own and key(content) not in own:
+            raise _others(file.path, f"{content['kind']} {name}")
+
+
+def _key(manifest: Manifest) -> tuple[Any, ...]:
+    return _family(manifest), manifest["kind"], name_of(manifest), manifest["metadata"].get("namespace")
+
+
+def _family(manifest: Manifest) -> tuple[str, bool]:
+    """The objects that one module renders share it: the API group, and whether they are preferences."""
+    return str(manifest["apiVersion"]).rpartition("/")[0], "Preference" in manifest["kind"]
+
+
+def _others(path: Path, found: str) -> TaskFailed:
+    return TaskFailed(f"dest: {path}: has {found}, which this task does not render; name another file, or delete it")
 
 
 def write(files: Iterable[ManifestFile]) -> None:
@@ -86,12 +114,12 @@ def _failed(path: Path, error: OSError) -> TaskFailed:
     )
 
 
-def _parsed(path: Path, text: str) -> list[Any] | None:
-    """The documents of a text; None if it is not YAML."""
+def _parsed(path: Path, text: str) -> list[Any]:
+    """The documents of a text. Raises TaskFailed."""
     try:
         return [document.content for document in documents(text, str(path), keep_unknown_tags=True)]
     except TextError:
-        return None
+        raise _others(path, "something else than manifests") from None
 
 
 def to_yaml(manifests: Sequence[Manifest]) -> str:

@@ -43,19 +43,21 @@ def refusal(*arguments: Any, **options: Any) -> str:
 WEB = [machine(1000, name="web01"), machine(1001, name="WEB01")]
 
 
-@pytest.mark.parametrize("by", ["list", "cluster", "both"])
+@pytest.mark.parametrize("by", ["list", "vms", "cluster", "both"])
 def test_name_stays_when_first_machine_leaves(by: str) -> None:
     first = proposed(WEB)
     assert names(first) == {"vm-1000": "default/web01", "vm-1001": "default/web01-2"}
     memory = {
-        "previous": first if by != "cluster" else None,
-        "existing": json.loads(json.dumps(on_cluster(first))) if by != "list" else None,
+        "previous": {"virtual_machines_list": first["virtual_machines"]} if by == "vms" else first,
+        "existing": json.loads(json.dumps(on_cluster(first))) if by in ("cluster", "both") else None,
     }
+    if by == "cluster":
+        del memory["previous"]
     new = machine(1002, name="web01")
     second = proposed([new, WEB[1]], **memory)
     assert names(second) == {"vm-1001": "default/web01-2", "vm-1002": "default/web01-3"}
     # The VM of the first machine was deleted; its name is not given again. Nor when it comes back.
-    third = proposed([new, WEB[1]], previous=second, existing=on_cluster(second) if by != "list" else None)
+    third = proposed([new, WEB[1]], previous=second, existing=memory["existing"] and on_cluster(second))
     assert names(third) == names(second)
     assert names(proposed([*WEB, new], previous=third))["vm-1000"] == "default/web01"
 
@@ -170,7 +172,12 @@ def test_sizes_stay_when_other_machines_change() -> None:
     machines = [machine(n, vcpus=4, memory=(5 + n) * GIB) for n in range(12)]
     first = proposed(machines, catalog=[], new_sizes=3)
     changed = [{**item, "memory": item["memory"] * 5} if n < 6 else item for n, item in enumerate(machines)]
-    for memory in ({"previous": first}, {"existing": on_cluster(first), "catalog": first["instancetypes"]}):
+    listed = {"virtual_machines_list": first["virtual_machines"]}
+    for memory in (
+        {"previous": first},
+        {"previous": listed, "catalog": first["instancetypes"]},
+        {"existing": on_cluster(first), "catalog": first["instancetypes"]},
+    ):
         second = proposed(changed, **{"catalog": [], **memory}, new_sizes=3)
         assert {key: types(second)[key] for key in list(types(first))[6:]} == dict(list(types(first).items())[6:])
         for row, item in zip(second["machines"], changed, strict=True):
