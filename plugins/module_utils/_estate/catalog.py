@@ -44,6 +44,11 @@ class Size(NamedTuple):
     special: bool = False
     new: bool = False
 
+    @property
+    def meaning(self) -> tuple[SizeClass, int, int, bool]:
+        """All that a machine may need of it, and whether it has more."""
+        return self.size_class, self.vcpus, self.memory, self.special
+
 
 def sizes_of(manifests: Iterable[Manifest], series: str, release: Release) -> dict[str, Size]:
     """The active cluster-wide instancetypes by name, without those of the series that an earlier run proposed."""
@@ -96,13 +101,11 @@ def new_size(series: str, need: Need, headroom: int, known: Mapping[str, Size]) 
     """
     (size_class, vcpus), memory = need
     wanted = f"{series}{'-' if size_class != SizeClass() else '.'}{need_text(need)}"
-    for name in chain([wanted], (f"{wanted}-{number}" for number in count(2))):
-        if name not in known:
-            break
-        size = known[name]
-        if (size.size_class, size.vcpus, size.memory, size.special) == (size_class, vcpus, memory, False):
-            return size
-    return Size(name, vcpus, memory, size_class, manifest_of(name, vcpus, memory, size_class, headroom), new=True)
+    names = chain([wanted], (f"{wanted}-{number}" for number in count(2)))
+    meaning = (size_class, vcpus, memory, False)
+    name = next(name for name in names if name not in known or known[name].meaning == meaning)
+    manifest = manifest_of(name, vcpus, memory, size_class, headroom)
+    return known.get(name) or Size(name, vcpus, memory, size_class, manifest, new=True)
 
 
 def need_text(need: Need) -> str:

@@ -115,6 +115,11 @@ def test_list_and_cluster_that_disagree() -> None:
     assert "default/new-web01 and default/new-web01-2" in refusal(WEB, existing=[*moved, *swapped])
     named = {"machines": {"vm-1000": {"name": "new-web01"}, "vm-1001": {"name": "new-web01-2"}}}
     assert names(proposed(WEB, rules=named, previous=first, existing=moved))["vm-1000"] == "default/new-web01"
+    cloned = [*on_cluster(first), {**on_cluster(first)[0], "name": "clone"}]
+    assert names(proposed(WEB, previous=first, existing=cloned)) == names(first)
+    assert "default/clone and default/web01 on the cluster are marked as VMs of the machine vm-1000" in refusal(
+        WEB, existing=cloned
+    )
     twice = json.loads(json.dumps(first))
     twice["given"]["machines"][1]["names"] = ["default/web01"]
     assert refusal(WEB, previous=twice).startswith("default/web01 is the name of two machines, vm-1000 'web01' and ")
