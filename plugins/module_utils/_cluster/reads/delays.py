@@ -50,11 +50,13 @@ def timeout_text(timeout: float, state: Progress, item: Manifest | None, blocked
     parts += held
     parts += blocked
     conditions = [_condition(condition) for condition in ((item or {}).get("status") or {}).get("conditions") or []]
-    # The conditions of an object that is being deleted say nothing of its deletion.
-    if conditions and not held:
+    if held:
+        # Conditions and events say nothing of the deletion.
+        return "; ".join(parts)
+    if conditions:
         parts.append(f"conditions: {', '.join(conditions)}")
     told = "; ".join(parts)
-    news = [event for event in events if event not in told]
+    news = [event for event in dict.fromkeys(events) if event not in told]
     return "; ".join([told, f"events: {', '.join(news)}"]) if news else told
 
 

@@ -165,7 +165,7 @@ def test_what_holds_a_deleted_vm() -> None:
         " holds it until virt-handler has cleaned up on the node of the guest",
     ]
     gone["status"]["conditions"] = [false("Ready", "VMI does not exist")]
-    text = timeout_text(5, Progress(pending="the object to disappear"), gone, [], [])
+    text = timeout_text(5, Progress(pending="the object to disappear"), gone, [], ["SuccessfulCreate: made"])
     assert text == (
         "not ready after 5 s, waiting for the object to disappear; the finalizer foregroundDeletion holds it until its"
         " dependents are gone"
