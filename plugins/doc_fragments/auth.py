@@ -12,7 +12,9 @@ class ModuleDocFragment:
 options:
   kubeconfig:
     description:
-      - The kubeconfig, as a path or as a dictionary with the file's content.
+      - The kubeconfig, as a path, several paths as in E(KUBECONFIG), or a dictionary with the file's content.
+      - On the controller, a relative path is also found like the files of a play, and a file that Ansible Vault has
+        encrypted is decrypted.
       - Prefer a path. Ansible logs the content of a dictionary with the task's other arguments.
       - Without it E(K8S_AUTH_KUBECONFIG) is used, then E(KUBECONFIG), then C(~/.kube/config), and inside a pod the
         pod's service account. The other connection options override the kubeconfig.

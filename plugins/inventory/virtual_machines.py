@@ -148,11 +148,11 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules.options import AUTH, REQUESTS
 from ..module_utils._cluster.modules.results import server_warnings
-from ..module_utils._resolver.api.name_rules import did_you_mean
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
-from ..module_utils._resolver.declare.option_checks import shape_problem
+from ..module_utils._resolver.declare.option_checks import shape_problem, unknown_option
 from ..plugin_utils._inventory import check_options, hosts
+from ..plugin_utils._kubeconfig import on_controller
 
 try:
     from ansible.template import trust_as_template
@@ -204,7 +204,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         option_names = _names(definitions)
         for option in config or {}:
             if option not in option_names:
-                raise AnsibleParserError(f"{option}: unknown option{did_you_mean(option, sorted(option_names))}")
+                raise AnsibleParserError(
+                    f"{option}: unknown option{unknown_option(option, {name: {} for name in sorted(option_names)})}"
+                )
         parts = ("type", "elements", "choices", "aliases")
         spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
         connection = {name: value for name, value in (config or {}).items() if name in _names(AUTH)}
@@ -241,7 +243,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _hosts(self, connection: dict[str, Any], options: dict[str, Any]) -> dict[str, dict[str, Any]]:
         try:
-            session = Session(connection)
+            kubeconfig = on_controller(connection, os.environ, self.loader)
+        except AnsibleError as error:
+            raise AnsibleParserError(str(error)) from None
+        try:
+            session = Session(connection if kubeconfig is None else {**connection, "kubeconfig": kubeconfig})
             variables_by_host, warnings = hosts(session, options, vm_resources)
         except RequestFailed as error:
             more = ", or set namespaces to those that you may read"

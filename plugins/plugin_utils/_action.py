@@ -19,11 +19,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from datetime import date
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
 from ansible import constants
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.module_utils import basic
 from ansible.module_utils.common import warnings
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -35,6 +36,7 @@ from ..module_utils._cluster.modules import adapter
 from ..module_utils._cluster.modules.module import Module
 from ..module_utils._cluster.modules.options import AUTH
 from ..module_utils._resolver.api import unquoted
+from ._kubeconfig import on_controller
 
 try:
     from ansible.module_utils import _internal
@@ -71,6 +73,8 @@ class ModuleAction(ActionBase):
         if yaml_problem := unquoted.problem(options):
             raise AnsibleActionFail(": ".join(filter(None, yaml_problem)))
         options = {**self._connection_variables(options, task_vars or {}), **options}
+        if self._connection.transport == "local":
+            options.update(self._kubeconfig(options))
         result.update(self.execute(options, tmp, task_vars))
         if self._task.no_log:
             _hide(result.get("results"))
@@ -94,6 +98,18 @@ class ModuleAction(ActionBase):
         # Ansible leaves out omitted values only inside of other values.
         values = self._templar.template(variables)
         return {name: value for name, value in values.items() if value not in (None, "", task_vars.get("omit"))}
+
+    def _kubeconfig(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The option kubeconfig with the paths of files of the play, or with what is encrypted with Ansible Vault."""
+        spec = module_of(self._task.action).argument_spec
+        if "kubeconfig" not in spec or isinstance(options.get("kubeconfig"), dict):
+            return {}
+        environment = {**os.environ, **_environment(self)}
+        try:
+            found = on_controller(options, environment, self._loader, partial(self._find_needle, "files"))
+        except AnsibleError as error:
+            raise AnsibleActionFail(str(error)) from None
+        return {} if found is None else {"kubeconfig": found}
 
     def run_module(
         self, name: str, options: dict[str, Any], task_vars: dict[str, Any], wrap_async: int = 0

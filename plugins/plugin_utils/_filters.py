@@ -14,7 +14,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ..module_utils._resolver.api.name_rules import one_line, quoted
-from ..module_utils._resolver.api.unquoted import QUOTES
+from ..module_utils._resolver.api.unquoted import AS_TEXT
 from ..module_utils._resolver.choose.fitting import Rejected
 from ..module_utils._resolver.kubevirt.config.cluster import version_of
 from ._catalog_files import builtin_objects
@@ -190,4 +190,4 @@ def plain(value: Any, path: str = "") -> Any:
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
-    raise AnsibleFilterError(f"{path}: expected a string or a number, found {quoted(value)}{QUOTES}")
+    raise AnsibleFilterError(f"{path}: expected a string or a number, found {quoted(value)}{AS_TEXT}")

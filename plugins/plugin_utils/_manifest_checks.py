@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..module_utils._resolver.api import formats
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.name_rules import quoted
-from ..module_utils._resolver.api.unquoted import QUOTES
+from ..module_utils._resolver.api.unquoted import AS_TEXT
 
 # str: text; a dictionary: the shapes of its fields; "*": of all fields. None is an absent field.
 Shape = Any
@@ -53,7 +53,7 @@ def _check_shape(value: Any, shape: Shape, path: str) -> None:
         return
     if shape is str:
         if not isinstance(value, str):
-            quotes = "" if isinstance(value, (Mapping, list)) else QUOTES
+            quotes = "" if isinstance(value, (Mapping, list)) else AS_TEXT
             raise FieldError(path, f"expected a string, found {quoted(value)}{quotes}")
         return
     if not isinstance(value, Mapping):

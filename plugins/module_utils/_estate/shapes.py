@@ -13,6 +13,7 @@ from typing import Any, Final
 from .._resolver.api import name_rules
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import did_you_mean, quoted
+from .._resolver.api.unquoted import wrong_type
 
 _WORDS: Final = {str: "a text", bool: "true or false", Mapping: "a dictionary", (list, tuple): "a list"}
 
@@ -50,7 +51,7 @@ def checked_at(place: str, value: Any, shape: Any) -> Any:
 
 def _of_type(value: Any, kind: Any) -> Any:
     if not isinstance(value, kind):
-        raise FieldError("", f"expected {_WORDS[kind]}, found {quoted(value)}")
+        raise FieldError("", wrong_type(_WORDS[kind], value))
     return value
 
 
@@ -72,7 +73,7 @@ def _only(noun: str, is_valid: Callable[[Any], Any], kept: Callable[[Any], Any] 
 
     def check(value: Any) -> Any:
         if isinstance(value, bool) or not is_valid(value):
-            raise FieldError("", f"expected {noun}, found {quoted(value)}")
+            raise FieldError("", wrong_type(noun, value))
         return kept(value) if kept else value
 
     return check

@@ -16,6 +16,7 @@ from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.quantity import parse as quantity
+from .._resolver.api.unquoted import wrong_type
 from .._resolver.catalog.matrix import facts
 from .._resolver.catalog.selection import Selection
 
@@ -181,7 +182,7 @@ def _check(options: Manifest) -> None:
         _check_choice("require", value, _REQUIRABLE)
     for field in _FLAGS:
         if not isinstance(options.get(field, True), bool):
-            raise FieldError(field, f"expected true or false, found {quoted(options[field])}")
+            raise FieldError(field, wrong_type("true or false", options[field]))
     _check_sizes(options)
     _check_choice("action", options.get("action", DENY), ACTIONS)
     # A maximum of 1 is equal to true.
@@ -191,7 +192,10 @@ def _check(options: Manifest) -> None:
 
 def _check_labels(value: Any) -> None:
     if not isinstance(value, dict) or not all(isinstance(text, str) for pair in value.items() for text in pair):
-        raise FieldError("namespace_labels", f"expected labels, found {quoted(value)}; write key: value, both as text")
+        raise FieldError(
+            "namespace_labels",
+            f"expected labels, found {quoted(value)}; write key: value, both as text, such as {{{{ value | string }}}}",
+        )
     for key, text in value.items():
         for part, reason in ((key, names.label_key(key)), (text, names.label_value(text))):
             if reason:
@@ -206,7 +210,10 @@ def _check_choice(field: str, value: Any, choices: Sequence[str]) -> None:
 def _check_sizes(options: Manifest) -> None:
     cpu, memory = options.get("max_cpu", 1), options.get("max_memory", "1Gi")
     if not isinstance(cpu, int) or isinstance(cpu, bool) or cpu < 1:
-        raise FieldError("max_cpu", f"expected a number of vCPUs, found {quoted(cpu)}; write an integer from 1")
+        raise FieldError(
+            "max_cpu",
+            f"expected a number of vCPUs, found {quoted(cpu)}; write an integer from 1, or {{{{ value | int }}}}",
+        )
     try:
         amount = quantity(memory).nanos if isinstance(memory, str) else 0
     except QuantityError:

@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.all_errors import collect_errors, without_fie
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.name_rules import did_you_mean
-from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
+from ...module_utils._resolver.declare.option_checks import own_name, shape_problems, unknown_option
 from .findings import LocatedFinding
 from .sources import Source, mapping_items
 
@@ -105,7 +105,7 @@ def misspelt(source: Source) -> Iterator[LocatedFinding]:
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
         for option in options:
             if own_name(option, spec) not in spec:
-                message = f"unknown option of {name}{did_you_mean(option, spec, less_likely=AUTH)}"
+                message = f"unknown option of {name}{unknown_option(option, spec, AUTH)}"
                 yield LocatedFinding(message, ERROR, str(option), rule="invalid", location=location)
 
 

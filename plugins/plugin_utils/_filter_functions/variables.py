@@ -9,6 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 
 from ...module_utils._resolver.api.name_rules import did_you_mean
+from ...module_utils._resolver.declare import known_as
 
 _OWN = "; a variable of your own needs another prefix"
 
@@ -17,12 +18,19 @@ def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = Fa
     """See its documentation."""
     prefix = f"{of.split()[-1]}_"
     names = list(known)
-    hints = {name: did_you_mean(name, names, prefix) for name in sorted(set(value) - set(names))}
+    hints = {name: _hint(name, names, prefix) for name in sorted(set(value) - set(names))}
     return [
         f"{name} is not a variable of the {of}{hint}{'' if '?' in hint else _OWN}"
         for name, hint in hints.items()
         if "?" in hint or not near
     ]
+
+
+def _hint(name: str, names: list[str], prefix: str) -> str:
+    options: dict[str, dict[str, Any]] = {known.removeprefix(prefix): {} for known in names}
+    if meant := known_as.meant(name.removeprefix(prefix), options):
+        return f"; did you mean {' or '.join(prefix + option for option in meant)}?"
+    return did_you_mean(name, names, prefix)
 
 
 def survey(value: Any, separator: str | None = None) -> str | list[str]:

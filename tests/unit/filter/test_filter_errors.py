@@ -13,6 +13,7 @@ from jinja2.exceptions import UndefinedError
 from loaded_filters import FILTERS
 
 from plugins.filter import core
+from plugins.module_utils._resolver.api.unquoted import AS_TEXT
 from plugins.plugin_utils import _deferred_filters
 
 # A filter of a capability is only there with it.
@@ -114,11 +115,11 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"kind": "X", "metadata": ["a"]}, "metadata: expected a mapping, found ['a']"),
     ({"kind": ["X"], "metadata": {}}, "kind: expected a string, found ['X']"),
     ({"kind": "X", "metadata": {"name": ["a"]}}, "metadata.name: expected a string, found ['a']"),
-    ({"kind": "X", "metadata": {"name": 5}}, "metadata.name: expected a string, found 5; put it in quotes"),
+    ({"kind": "X", "metadata": {"name": 5}}, f"metadata.name: expected a string, found 5{AS_TEXT}"),
     ({"kind": "X", "metadata": {"labels": "a"}}, "metadata.labels: expected a mapping, found 'a'"),
     (
         {"kind": "X", "metadata": {"labels": {"a": 1}}},
-        "metadata.labels.a: expected a string, found 1; put it in quotes",
+        f"metadata.labels.a: expected a string, found 1{AS_TEXT}",
     ),
     ({"kind": "DataSource", "spec": {"source": {"pvc": "x"}}}, "spec.source.pvc: expected a mapping, found 'x'"),
 ]

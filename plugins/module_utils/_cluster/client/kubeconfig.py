@@ -28,8 +28,9 @@ _MISSING_PLUGIN: Final = re.compile(r"No such file|[Pp]ermission denied|not foun
 # A text that no path of a kubeconfig has.
 _CONTENT: Final = re.compile(r"\n|^\s*\{|^\s*(apiVersion|kind|clusters|contexts|users)\s*:")
 _NOT_A_PATH: Final = (
-    "kubeconfig: expected a path or a dictionary, found the content of a file; write the path, or add `| from_yaml`"
+    "kubeconfig: expected a path or a dictionary, found text that is no kubeconfig; write the path of a file"
 )
+_VAULT: Final = "$ANSIBLE_VAULT;"
 # A shorter one, such as "true" or "prod", occurs in many texts.
 _SHORTEST_SETTING: Final = 5
 _DATA: Final = ("certificate-authority-data", "client-certificate-data", "client-key-data")
@@ -58,7 +59,11 @@ def load(options: dict[str, Any], configuration: Any) -> None:
     config: Any = kubernetes_config
     source = options.get("kubeconfig")
     if isinstance(source, str) and _CONTENT.search(source):
-        raise ConnectionFailed(_NOT_A_PATH, final=True)
+        # For example, a variable that Ansible Vault has encrypted.
+        source = kubeconfig_content(source)
+        if not isinstance(source, dict):
+            raise ConnectionFailed(_NOT_A_PATH, final=True)
+        options = {**options, "kubeconfig": source}
     if source is not None and not isinstance(source, (str, dict)):
         raise ConnectionFailed(f"kubeconfig: expected a path or a dictionary, found {_kind(source)}", final=True)
     name = name_of(options)
@@ -116,6 +121,8 @@ def _hidden(text: str, contents: list[Any]) -> str:
 
 def _problem(content: Any) -> str:
     """The mistake in a kubeconfig that the client's message does not tell; "" if none is found."""
+    if isinstance(content, str) and content.startswith(_VAULT):
+        return "is encrypted with Ansible Vault; decrypt it, or give its content as a dictionary"
     if not isinstance(content, dict):
         return f"expected the YAML of a kubeconfig, found {'nothing' if content is None else _kind(content)}"
     for plural, key in (("clusters", "cluster"), ("users", "user"), ("contexts", "context")):
@@ -168,6 +175,10 @@ def _read(config: Any, options: dict[str, Any], configuration: Any) -> str:
         return _loaded(source, context, configuration)
     if source:
         path = Path(source).expanduser()
+        # Several paths, as in KUBECONFIG.
+        parts = [Path(part).expanduser() for part in source.split(os.pathsep)]
+        if len(parts) > 1 and any(part.is_file() for part in parts):
+            return _loaded(source, context, configuration)
         if path.is_dir():
             raise ConnectionFailed(f"kubeconfig {path}: is a directory; set kubeconfig to a file")
         if not path.is_file():

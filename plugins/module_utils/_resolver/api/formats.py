@@ -17,7 +17,7 @@ from . import name_rules as names
 from .name_rules import quoted
 from .redaction import is_hidden
 from .schema import Check, Checks
-from .unquoted import QUOTES
+from .unquoted import type_remedy
 
 Fault = tuple[str, str]
 
@@ -45,8 +45,8 @@ def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False)
     try:
         return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
     except errors.FieldError as error:
-        if error.reason.startswith("expected a string") and not error.reason.endswith(("an object", "a list")):
-            raise errors.FieldError(error.path, error.reason + QUOTES) from error
+        if remedy := type_remedy(error.reason):
+            raise errors.FieldError(error.path, error.reason + remedy) from error
         raise
 
 

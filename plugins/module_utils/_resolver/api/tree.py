@@ -113,6 +113,9 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
             merge(target[key], value, child_path)
         elif isinstance(target[key], list) and isinstance(value, list):
             target[key] += copy(value)
+        elif isinstance(target[key], (dict, list)) and isinstance(value, str) and key not in SECRET:
+            kind = "an object" if isinstance(target[key], dict) else "a list"
+            raise FieldError(child_path, f"expected {kind}, found {quoted(value)}")
         elif value is not None and target[key] != value:
             values = "" if key in SECRET else f", as {quoted(target[key])} and as {quoted(value)}"
             raise FieldError(child_path, f"is set twice{values}; remove one of them")

@@ -24,7 +24,7 @@ from ..api.errors import CatalogError
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release import Release
 from ..api.tree import overlaid
-from ..api.unquoted import QUOTES
+from ..api.unquoted import QUOTES, wrong_type
 
 Document = dict[str, Any]
 
@@ -107,7 +107,7 @@ def _check(name: Any, version: Any) -> None:
         if key not in keys:
             raise CatalogError(f"{where}: unknown key {key!r}{did_you_mean(key, keys)}")
     if not isinstance(version.get(_PREVIEW, False), bool):
-        raise CatalogError(f"{where}: {_PREVIEW}: expected true or false, found {quoted(version[_PREVIEW])}")
+        raise CatalogError(f"{where}: {_PREVIEW}: {wrong_type('true or false', version[_PREVIEW])}")
     for key in _CHANGES:
         if not isinstance(version.get(key, {}), dict):
             raise CatalogError(f"{where}: {key}: expected an object, found {quoted(version[key])}")

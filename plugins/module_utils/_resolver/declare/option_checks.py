@@ -14,7 +14,8 @@ from ..api.errors import first_of
 from ..api.manifest import Options
 from ..api.name_rules import quoted
 from ..api.tree import path_of, scan
-from ..api.unquoted import QUOTES
+from ..api.unquoted import AS_TEXT, FROM_YAML, OMIT
+from . import known_as
 
 
 class Bounds(NamedTuple):
@@ -40,6 +41,7 @@ NUMBERS: Final[dict[str, Bounds]] = {
     "grace_period": _SECONDS,
     "keep": Bounds(0, 1_000_000, "revisions"),
 }
+_SCALARS: Final = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _LABELS: Final = ("namespace", "namespaces")
 _NAMES: Final = ("name", "names")
 
@@ -136,9 +138,11 @@ def shape_problems(options: Options, spec: Spec, path: str = "", less_likely: Co
         if option is None:
             # Ansible passes its own settings together with the options.
             if not str(key).startswith("_ansible_"):
-                yield f"{place}: unknown option{names.did_you_mean(key, spec, less_likely=less_likely)}"
+                yield f"{place}: unknown option{unknown_option(key, spec, less_likely)}"
         elif option.get("type") == "dict":
             yield from _dictionary_problems(place, key, value, option)
+        elif option.get("type") == "list" and _is_list(value):
+            yield f"{place}: expected a list, found text{FROM_YAML}"
         elif option.get("elements") == "dict":
             # Ansible splits a text at commas.
             items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
@@ -146,8 +150,22 @@ def shape_problems(options: Options, spec: Spec, path: str = "", less_likely: Co
                 yield from _dictionary_problems(f"{place}[{index}]", "", entry, option)
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
             yield f"{place}: {NOT_FINITE}"
+        elif option.get("type") in _SCALARS and isinstance(value, str) and not value.strip():
+            yield f"{place}: expected {_SCALARS[option['type']]}, found an empty text{OMIT}"
         elif _is_text(option) and (found := _not_a_string(value, option)):
             yield f"{place}: expected a string, found {found}"
+
+
+def unknown_option(name: str, spec: Spec, less_likely: Collection[str] = ()) -> str:
+    """The end of a message about an unknown option: what it is called here, or similar names."""
+    if meant := known_as.meant(name, spec):
+        return f"; did you mean {' or '.join(meant)}?"
+    return names.did_you_mean(name, spec, less_likely=less_likely)
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value is the text of a list."""
+    return isinstance(value, str) and value.strip()[:1] == "["
 
 
 def _dictionary_problems(where: str, key: str, value: Any, option: Spec) -> Iterator[str]:
@@ -176,7 +194,7 @@ def _not_a_string(value: Any, option: Spec) -> str | None:
     """
     entries = value if isinstance(value, list) and option.get("type") == "list" else [value]
     if any(isinstance(entry, bool) for entry in entries):
-        return f"a boolean{QUOTES}"
+        return f"a boolean{AS_TEXT}"
     found = next((entry for entry in entries if isinstance(entry, (dict, list))), None)
     if found is None:
         return None
@@ -223,9 +241,13 @@ def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
     main = next((name for name in ("guest", "name", "data_source", "user_data") if name in inner), None)
     may_be_secret = any(option.get("no_log") for option in inner.values())
     found = {str: "text", list: "a list", bool: "a boolean"}.get(type(value), "a number")
+    if isinstance(value, str) and not value.strip():
+        return f"{where}: expected a dictionary, found an empty text{OMIT}"
+    shown = found if may_be_secret or main is None or isinstance(value, list) else quoted(value)
+    if isinstance(value, str) and (value.lstrip()[:1] in ("{", "[") or ": " in value):
+        return f"{where}: expected a dictionary, found {shown}{FROM_YAML}"
     if main is None or isinstance(value, list):
         return f"{where}: expected a dictionary, found {found}"
-    shown = found if may_be_secret else quoted(value)
     return f"{where}: expected a dictionary, found {shown}; write {key and f'{key}: '}{{{main}: ...}}"
 
 

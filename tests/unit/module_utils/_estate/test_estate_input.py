@@ -9,6 +9,7 @@ from plugins.module_utils._estate.machine import machines_of, size_text
 from plugins.module_utils._estate.rules import Rules, rules_of
 from plugins.module_utils._estate.use import use_of, with_use
 from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.unquoted import wrong_type
 
 
 def refusal(call: Any, *arguments: Any) -> str:
@@ -32,10 +33,10 @@ def refusal(call: Any, *arguments: Any) -> str:
             [machine(hugepages="big")],
             "machines[0].hugepages: 'big' is not a quantity; write a quantity such as 512Mi, 4Gi or 4G",
         ),
-        ([machine(tpm="yes")], "machines[0].tpm: expected true or false, found 'yes'"),
+        ([machine(tpm="yes")], f"machines[0].tpm: {wrong_type('true or false', 'yes')}"),
         ([machine(disks=[{"size": -1}])], "machines[0].disks[0].size: expected a whole number, found -1"),
         ([machine(used={"cpu": True})], "machines[0].used.cpu: expected a number, found True"),
-        ([machine(tags={"a": 3})], "machines[0].tags[a]: expected a text, found 3"),
+        ([machine(tags={"a": 3})], f"machines[0].tags[a]: {wrong_type('a text', 3)}"),
         ([machine(), machine()], "machines[1].id: 'vm-1' is also the id of machines[0]"),
         ([machine(cpus=2)], "machines[0].cpus: is unknown; did you mean vcpus?"),
     ],
@@ -62,7 +63,7 @@ def test_texts_of_sources_are_no_templates() -> None:
         ({"storage": {"gold": 3}}, "rules.storage[gold]: expected a dictionary, found 3"),
         ({"storage": {"gold": {"access_modes": ["RWX"]}}}, "rules.storage[gold].access_modes[0]: 'RWX' is not one of"),
         ({"networks": {"lan": "a/b/c"}}, "rules.networks[lan]: 'b/c' must consist of"),
-        ({"networks": {"lan": 3}}, "rules.networks[lan]: expected a text, found 3"),
+        ({"networks": {"lan": 3}}, f"rules.networks[lan]: {wrong_type('a text', 3)}"),
         ({"devices": {"t4": {}}}, "rules.devices[t4]: expected gpu or host_device, found {}"),
         ({"preferences": [{"match": "("}]}, "rules.preferences[0].match: '(' is no pattern: "),
         ({"preferences": [{"match": "a"}]}, "rules.preferences[0]: needs match and preference"),

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from checked_files import instancetype, preference, vm
 
+from plugins.module_utils._resolver.api.unquoted import AS_TEXT
 from plugins.module_utils._resolver.kubevirt.config.cluster import kubevirt_of
 from plugins.plugin_utils._check import evaluate, objects
 from plugins.plugin_utils._check.command import main
@@ -509,7 +510,7 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
     ("part", "message"),
     [
         ({"metadata": ["web"]}, "metadata: expected a mapping, found ['web']"),
-        ({"metadata": {"name": 5}}, "metadata.name: expected a string, found 5; put it in quotes"),
+        ({"metadata": {"name": 5}}, f"metadata.name: expected a string, found 5{AS_TEXT}"),
         ({"apiVersion": ["v1"]}, "apiVersion: expected a string, found ['v1']"),
         ({"metadata": None}, "metadata.name: missing; write a name such as web-1"),
         ({"spec": []}, "spec: expected a mapping, found []"),

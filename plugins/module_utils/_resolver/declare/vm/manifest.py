@@ -13,6 +13,7 @@ from ...api.manifest import Manifest, Options
 from ...api.matcher import MATCHER_FIELDS
 from ...api.name_rules import quoted
 from ...api.tree import copy, merge
+from ...api.unquoted import type_remedy
 from ..argument_spec import to_manifest
 from ..instancetypes import canonical_quantity, check_name, validated
 from . import cloud_init, inference
@@ -132,12 +133,17 @@ def manifest(options: Options) -> Manifest:
     if options.get("run_strategy") is not None:
         spec["runStrategy"] = options["run_strategy"]
     _add_volumes(options, spec)
-    merge(spec["template"], options.get("template") or {}, "template")
-    merge(spec, options.get("spec") or {}, "spec")
-    for matcher_field in MATCHER_FIELDS:
-        matcher = inference.matcher(matcher_field, options, spec)
-        if matcher is not None:
-            merge(spec, {matcher_field.matcher: matcher}, "spec")
+    try:
+        merge(spec["template"], options.get("template") or {}, "template")
+        merge(spec, options.get("spec") or {}, "spec")
+    except FieldError as error:
+        raise FieldError(error.path, error.reason + type_remedy(error.reason)) from error
+    try:
+        matchers = {field.matcher: inference.matcher(field, options, spec) for field in MATCHER_FIELDS}
+    except (AttributeError, TypeError):
+        # A part of `template` or `spec` is of another type than the API's, which the check names.
+        matchers = {}
+    merge(spec, {name: matcher for name, matcher in matchers.items() if matcher is not None}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
     result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}

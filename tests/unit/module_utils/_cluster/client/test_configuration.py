@@ -175,8 +175,10 @@ def test_failing_plugin_shows_no_secret(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (json.dumps(KUBECONFIG), "found the content of a file; write the path, or add `| from_yaml`"),
-        ("apiVersion: v1\nusers: [{user: {token: hunter2}}]", "found the content of a file"),
+        (
+            "apiVersion: v1\nusers: [{user: {token: hunter2}}",
+            "found text that is no kubeconfig; write the path",
+        ),
         ([1], "expected a path or a dictionary, found a list"),
         (5, "expected a path or a dictionary, found a number"),
     ],
@@ -187,6 +189,25 @@ def test_what_is_neither_path_nor_dictionary(source: Any, message: str) -> None:
     assert str(error.value).startswith("kubeconfig: expected a path or a dictionary, ")
     assert message in str(error.value)
     assert "hunter2" not in str(error.value)
+
+
+def test_the_content_of_a_kubeconfig() -> None:
+    assert configure({"kubeconfig": json.dumps(KUBECONFIG)}).host == "https://127.0.0.1:1"
+
+
+def test_several_kubeconfigs(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text(json.dumps({**KUBECONFIG, "clusters": KUBECONFIG["clusters"][:1]}))
+    second.write_text(json.dumps(KUBECONFIG))
+    paths = os.pathsep.join(map(str, (tmp_path / "none", first, second)))
+    assert configure({"kubeconfig": paths, "context": "two"}).host == "https://127.0.0.1:2"
+
+
+def test_encrypted_kubeconfig(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("$ANSIBLE_VAULT;1.1;AES256\n3132\n")
+    with pytest.raises(ConnectionFailed, match="is encrypted with Ansible Vault; decrypt it, or give its content"):
+        configure({"kubeconfig": str(path)})
 
 
 def test_directory_is_no_kubeconfig(tmp_path: Path) -> None:

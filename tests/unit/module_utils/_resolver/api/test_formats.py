@@ -8,6 +8,7 @@ import pytest
 
 from plugins.module_utils._resolver.api import formats, schema
 from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.unquoted import AS_TEXT
 
 VM = "VirtualMachine"
 SIZE = "VirtualMachineInstancetype"
@@ -61,8 +62,8 @@ BASE64 = base64.b64encode(b"#cloud-config").decode()
             domain(memory={"guest": 4}),
             f"{TEMPLATE}.domain.memory.guest: '4' is less than 1Mi, too little for a guest; write a size with its unit",
         ),
-        (metadata(labels={"a": True}), "metadata.labels.a: expected a string, found a boolean; put it in quotes"),
-        (metadata(labels={"a": 1}), "metadata.labels.a: expected a string, found 1; put it in quotes"),
+        (metadata(labels={"a": True}), f"metadata.labels.a: expected a string, found a boolean{AS_TEXT}"),
+        (metadata(labels={"a": 1}), f"metadata.labels.a: expected a string, found 1{AS_TEXT}"),
         (metadata(labels={"a": {}}), "metadata.labels.a: expected a string, found an object"),
         (domain(memory={"guest": "1e400"}), f"{TEMPLATE}.domain.memory.guest: '10e399' is too large"),
         (

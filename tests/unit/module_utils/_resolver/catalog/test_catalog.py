@@ -16,6 +16,7 @@ from loaded_files import load as load_file
 
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from plugins.module_utils._resolver.api.unquoted import AS_TEXT
 from plugins.module_utils._resolver.catalog.bundle import version_of
 from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
 from plugins.module_utils._resolver.catalog.selection import select
@@ -246,9 +247,7 @@ MISTAKES = {
     "instancetype web.small: spec.gpus[0].devicename: unknown field; did you mean deviceName?": [
         size(spec={"gpus": [{"name": "gpu", "devicename": "nvidia.com/A100"}]})
     ],
-    "instancetype web.small: labels.version: expected a string, found 1; put it in quotes": [
-        size(labels={"version": 1})
-    ],
+    f"instancetype web.small: labels.version: expected a string, found 1{AS_TEXT}": [size(labels={"version": 1})],
     "instancetype web.small: name: series.web.sizes.small and series.web.sizes.small have the same name;"
     " rename or remove one of them": [
         size(),
@@ -395,7 +394,7 @@ def test_adapt_sets_namespace_labels_and_prefix(builtin: list[dict[str, Any]]) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"labels": {"a": 1}}, "instancetype u1.nano: labels.a: expected a string, found 1; put it in quotes"),
+        ({"labels": {"a": 1}}, f"instancetype u1.nano: labels.a: expected a string, found 1{AS_TEXT}"),
         ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' must consist of a-z, 0-9, '-' and '.'"),
     ],
 )

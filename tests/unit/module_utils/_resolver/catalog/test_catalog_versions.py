@@ -7,6 +7,7 @@ import pytest
 
 from plugins.module_utils._resolver.api import release
 from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.unquoted import wrong_type
 from plugins.module_utils._resolver.catalog.objects import expand_catalog
 from plugins.module_utils._resolver.catalog.versions import at_version, fitting_version, version_names
 from plugins.plugin_utils._catalog_files import builtin
@@ -138,7 +139,7 @@ def test_input_documents_are_not_modified() -> None:
         ({1.5: {}}, "versions.1.5: expected a string as name, found 1.5; put it in quotes"),
         ({"v1": None}, "versions.v1: expected an object, found None; write {} for a version without changes"),
         ({"v1": {"serie": {}}}, "versions.v1: unknown key 'serie'; did you mean series?"),
-        ({"v1": {"preview": "yes"}}, "versions.v1: preview: expected true or false, found 'yes'"),
+        ({"v1": {"preview": "yes"}}, f"versions.v1: preview: {wrong_type('true or false', 'yes')}"),
         ({"v1": {"series": []}}, "versions.v1: series: expected an object, found []"),
         ({"v1": {"without": "a"}}, "versions.v1: without: expected a list of names, found 'a'"),
         ({"v1": {"without": [1]}}, "versions.v1: without: expected a list of names, found [1]"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.unquoted import AS_TEXT, FROM_YAML, OMIT
 from plugins.module_utils._resolver.declare import option_checks
 from plugins.module_utils._resolver.declare.option_checks import oversized, own_name, shape_problem
 
@@ -65,13 +66,13 @@ SPEC: dict[str, Any] = {
         ({"memory": "guest=4Gi, swop=x"}, "memory.swop: unknown option; did you mean swap?"),
         ({"memory": '{"gest": "4Gi"}'}, "memory.gest: unknown option; did you mean guest?"),
         ({"memory": "{'guest': '4Gi'}"}, None),
-        ({"memory": "{guest: 4Gi}"}, "memory: expected a dictionary, found '{guest: 4Gi}'; write memory: {guest: ...}"),
-        ({"memory": "{[]: 1}"}, "memory: expected a dictionary, found '{[]: 1}'; write memory: {guest: ...}"),
-        ({"memory": "{1}"}, "memory: expected a dictionary, found '{1}'; write memory: {guest: ...}"),
+        ({"memory": "{guest: 4Gi}"}, f"memory: expected a dictionary, found '{{guest: 4Gi}}'{FROM_YAML}"),
+        ({"memory": "{[]: 1}"}, f"memory: expected a dictionary, found '{{[]: 1}}'{FROM_YAML}"),
+        ({"memory": "{1}"}, f"memory: expected a dictionary, found '{{1}}'{FROM_YAML}"),
         ({"memory": "guest=4Gi x"}, "memory: expected a dictionary, found 'guest=4Gi x'; write memory: {guest: ...}"),
-        ({"login": "{name: root"}, "login: expected a dictionary, found text; write login: {name: ...}"),
+        ({"login": "{name: root"}, f"login: expected a dictionary, found text{FROM_YAML}"),
         ({"volumes": "name=a, nam=b"}, "volumes[1].nam: unknown option; did you mean name?"),
-        ({"volumes": ["{name: a}"]}, "volumes[0]: expected a dictionary, found '{name: a}'; write {name: ...}"),
+        ({"volumes": ["{name: a}"]}, f"volumes[0]: expected a dictionary, found '{{name: a}}'{FROM_YAML}"),
     ],
 )
 def test_dictionary_options_reject_other_types(options: dict[str, Any], message: str | None) -> None:
@@ -87,7 +88,7 @@ def test_number_options_reject_infinity(value: Any) -> None:
 
 
 def test_text_options_reject_other_types() -> None:
-    quotes, text = "put it in quotes", "write it as text"
+    quotes, text = AS_TEXT.removeprefix("; "), "write it as text"
     for options, problem in (
         ({"name": False}, f"name: expected a string, found a boolean; {quotes}"),
         ({"users": ["a", True]}, f"users: expected a string, found a boolean; {quotes}"),
@@ -104,6 +105,23 @@ def test_text_options_reject_other_types() -> None:
         assert shape_problem(options, SPEC) == problem
     # Ansible knows which of the choices it is.
     assert shape_problem({"preflight": False}, SPEC) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        # Ansible would split the text at its commas.
+        ({"users": '["a", "b"]'}, f"users: expected a list, found text{FROM_YAML}"),
+        ({"volumes": '[{"name": "a"}]'}, f"volumes: expected a list, found text{FROM_YAML}"),
+        ({"cores": ""}, f"cores: expected a whole number, found an empty text{OMIT}"),
+        ({"memory": " "}, f"memory: expected a dictionary, found an empty text{OMIT}"),
+        ({"memory": "guest: 4Gi"}, f"memory: expected a dictionary, found 'guest: 4Gi'{FROM_YAML}"),
+        ({"disks": [{"source": "[]"}]}, f"disks[0].source: expected a dictionary, found text{FROM_YAML}"),
+        ({"users": "a,b", "cores": "2", "memory": '{"guest": "4Gi"}'}, None),
+    ],
+)
+def test_values_of_templates_get_their_filter(options: dict[str, Any], message: str | None) -> None:
+    assert shape_problem(options, SPEC) == message
 
 
 def test_nesting_limit() -> None:

@@ -1,0 +1,64 @@
+"""What people call options elsewhere leads to the option that it is here."""
+
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import plugins.modules
+from plugins.module_utils._resolver.declare import known_as
+from plugins.module_utils._resolver.declare.vm.options import SPEC as VM
+
+VOLUME, NETWORK = VM["volumes"]["options"], VM["networks"]["options"]
+
+
+def levels(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """An argument spec and those of its suboptions."""
+    yield spec
+    for option in spec.values():
+        if "options" in option:
+            yield from levels(option["options"])
+
+
+def test_each_option_exists_somewhere() -> None:
+    names = [module.name for module in pkgutil.iter_modules(plugins.modules.__path__)]
+    specs = [import_module(f"plugins.modules.{name}").MODULE.argument_spec for name in names]
+    # A list of the role.
+    known = [*(level for spec in specs for level in levels(spec)), {"virtual_machines_list": {}}]
+    for name, paths in known_as._MEANT.items():
+        for path in paths:
+            assert any(known_as._shown(path.split("."), level) for level in known), (name, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "expected"),
+    [
+        ("pvc", VM, ["boot.pvc", "volumes[].persistent_volume_claim"]),
+        ("pvc", VOLUME, ["persistent_volume_claim"]),
+        ("image", VM, ["boot.container_disk", "volumes[].container_disk"]),
+        ("disk", VM, ["boot", "volumes"]),
+        ("disks", VM, ["boot", "volumes"]),
+        ("cpu_cores", VM, ["cpu.cores"]),
+        ("numCpus", VM, ["cpu.sockets"]),
+        ("ram", VM, ["memory"]),
+        ("interfaces", VM, ["networks"]),
+        ("nics", VM, ["networks"]),
+        ("mac", NETWORK, ["mac_address"]),
+        ("ssh_key", VM, ["cloud_init.ssh_keys"]),
+        ("userdata", VM, ["cloud_init.user_data"]),
+        ("cloudinit", VM, ["cloud_init", "volumes[].cloud_init"]),
+        ("cloud-init", VM, ["cloud_init", "volumes[].cloud_init"]),
+        ("running", VM, ["run_strategy"]),
+        ("flavor", VM, ["instancetype"]),
+        ("template_name", VM, ["from_template.name", "from_template"]),
+        ("os", VM, ["preference"]),
+        ("hostname", VM, ["template.spec.hostname"]),
+        ("cores", {"cpu": {"type": "dict", "options": {"guest": {"type": "int"}}}}, ["cpu.guest"]),
+        ("memory", {"memory_size": {"type": "str"}}, []),
+        ("no-such", VM, []),
+    ],
+)
+def test_names_of_other_tools(name: str, spec: dict[str, Any], expected: list[str]) -> None:
+    assert known_as.meant(name, spec) == expected
