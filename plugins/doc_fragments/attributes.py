@@ -12,7 +12,9 @@ class ModuleDocFragment:
 options: {}
 attributes:
   check_mode:
-    description: Reports what would change and sends no change to the cluster.
+    description:
+      - Reports what would change and sends no change to the cluster. What does not exist, and may be created by an
+        earlier task of the play, is a warning.
     support: full
   diff_mode:
     description: Shows each object before and after.

@@ -46,13 +46,15 @@ class Content(NamedTuple):
     """The content of an image or a file.
 
     digest: sha256:HEX, "" if unknown. environment: the variables of an image as NAME=value. problem: why nothing is
-    known, one line. architecture: the architecture of an image, "" if unknown.
+    known, one line. missing: because an object or a file does not exist. architecture: the architecture of an image, ""
+    if unknown.
     """
 
     digest: str = ""
     environment: tuple[str, ...] = ()
     problem: str = ""
     architecture: str = ""
+    missing: bool = False
 
 
 class Reference(NamedTuple):

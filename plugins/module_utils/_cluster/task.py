@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Final
 
 from .._resolver.declare.take_over import TakeOver, keep_managers, parse_take_over
 from .client.errors import TaskFailed
 from .client.session import Session
+
+UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
+CHANGE_UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play changes that"
 
 
 @dataclass(eq=False)
@@ -52,3 +55,9 @@ class Task:
         session = Session(options)
         self.sessions.append(session)
         return session
+
+    def report_missing(self, problem: str) -> None:
+        """Fails the task because of what does not exist; in check mode, an earlier task may create it: a warning."""
+        if not self.check_mode:
+            raise TaskFailed(problem)
+        self.warnings.append(f"{problem}; {UNKNOWN_IN_CHECK_MODE}")

@@ -9,8 +9,10 @@ import pytest
 from kubernetes import client, config, dynamic
 
 from modules_support import Task, by_name, vm, warned
+from plugins.module_utils._resolver.declare.power import STATES
 
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
+CHANGES = "check mode cannot tell whether an earlier task of the play changes that"
 READ = ["get", "list"]
 
 
@@ -147,3 +149,49 @@ def test_denial_because_of_absent_object_is_a_warning(task: Task, absent: str) -
     assert "the dry run was denied, perhaps because of what does not exist yet" in denied
     refused = task.refused("virtual_machine", **entry)
     assert "not found" in refused["msg"], refused
+
+
+def test_vms_of_an_earlier_task_are_operated_on(task: Task, shop: str) -> None:
+    new = {"names": ["new"]}
+    tasks: list[tuple[str, dict[str, Any]]] = [
+        *(("virtual_machine_power", {**new, "state": state}) for state in STATES),
+        ("virtual_machine_power", {"label_selectors": ["app=new"], "state": "started"}),
+        ("controller_revision", new),
+        ("controller_revision", {**new, "restart": "always"}),
+        ("controller_revision", {**new, "state": "pinned", "revision": "previous"}),
+        ("virtual_machine_adopt", new),
+        ("virtual_machine_info", {**new, "export": {}}),
+    ]
+    for module, options in tasks:
+        checked = task(module, check=True, **options)
+        assert not checked["changed"]
+        (problem,) = [text.removesuffix(f"; {UNKNOWN}") for text in warned(checked) if text.endswith(UNKNOWN)]
+        assert task.refused(module, **options)["msg"] == problem
+    nowhere = {"namespace": "test-nowhere"}
+    for module, options in (*tasks, ("controller_revision", {"state": "pruned"})):
+        assert warned(task(module, check=True, **options, **nowhere))[0].endswith(UNKNOWN)
+
+
+def test_states_of_an_earlier_task_are_operated_on(task: Task, shop: str) -> None:
+    task("virtual_machine", virtual_machines=[vm("web", run_strategy="Halted")], wait=True)
+    for state in set(STATES) - {"started", "stopped"}:
+        checked = task("virtual_machine_power", check=True, names=["web"], state=state)
+        assert (checked["changed"], warned(checked)) == (False, [f"{shop}/web: the VM is not running; {CHANGES}"])
+    assert task.refused("virtual_machine_power", names=["web"], state="paused")["msg"].endswith("not found")
+    changes: list[dict[str, Any]] = [
+        {"state": "pinned", "revision": "nowhere"},
+        {"state": "pinned", "revision": "previous"},
+        {"state": "moved", "replace": {"small": "nowhere"}},
+    ]
+    for change in changes:
+        checked = task("controller_revision", check=True, names=["web"], **change)
+        assert not checked["changed"] and warned(checked)[0].endswith(CHANGES)
+        task.refused("controller_revision", names=["web"], **change)
+
+
+def test_boot_sources_of_what_an_earlier_task_creates(task: Task, shop: str) -> None:
+    image = {"name": "image", "image": "registry.invalid/image:1", "size": "1Gi", "secret": "pull"}
+    labeled = {"name": "claim", "state": "labeled", "kind": "PersistentVolumeClaim", "preference": {"name": "linux"}}
+    for options in (image, labeled):
+        assert warned(task("boot_source", check=True, **options))[0].endswith(UNKNOWN)
+        assert "there is no" in task.refused("boot_source", **options)["msg"]

@@ -10,7 +10,7 @@ from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed, value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.task import Task
+from ..._cluster.task import UNKNOWN_IN_CHECK_MODE, Task
 from ..._cluster.writes.declare import apply_findings
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
@@ -37,7 +37,11 @@ def resolve_contents(session: Session, boot_sources: list[BootSourceState], task
             boot_source.content = image_content(session, boot_source.options)
         elif boot_source.uploads:
             boot_source.content = file_content(boot_source.options)
-        boot_source.outcome.failed = boot_source.content.problem or None
+        if boot_source.content.missing and task.check_mode:
+            boot_source.outcome.warn(f"{boot_source.content.problem}; {UNKNOWN_IN_CHECK_MODE}")
+            boot_source.outcome.incomplete = True
+        else:
+            boot_source.outcome.failed = boot_source.content.problem or None
         try:
             boot_source.labels = source.defaults(boot_source.options, boot_source.content.environment)
         except FieldError as error:

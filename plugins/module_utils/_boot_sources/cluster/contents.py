@@ -50,7 +50,8 @@ def file_content(options: Options) -> Content:
                 sha256.update(chunk)
                 declared.update(chunk)
     except OSError as error:
-        return Content(problem=f"upload.path {path}: {error.strerror}")
+        missing = isinstance(error, FileNotFoundError)
+        return Content(problem=f"upload.path {path}: {error.strerror}", missing=missing)
     if expected and declared.hexdigest() != expected:
         return Content(problem=f"upload.path {path}: its {algorithm} is {declared.hexdigest()}, not that of checksum")
     return Content(f"sha256:{sha256.hexdigest()}")

@@ -31,6 +31,10 @@ _REDIRECTS: Final = 3
 _LARGEST: Final = 4 << 20
 
 
+class _Missing(ImageError):
+    """An object that is needed to read an image does not exist."""
+
+
 class RegistryError(Exception):
     """The registry does not return what it has of the image; the text is one line."""
 
@@ -157,13 +161,13 @@ def content_of(session: Session, source: Image) -> Content:
         insecure = source.insecure or parsed.host in (cdi(session).config.get("insecureRegistries") or ())
         return RegistryImage(parsed, login, certificates, insecure).content(source.architecture or "amd64")
     except (ImageError, RegistryError, RequestFailed) as error:
-        return Content(problem=str(error))
+        return Content(problem=str(error), missing=isinstance(error, _Missing))
 
 
 def _required(session: Session, kind: Kind, namespace: str, name: str, option: str) -> Manifest:
     live = session.get(kind, namespace, name)
     if live is None:
-        raise ImageError(f"{option}: there is no {kind.kind} {namespace}/{name}")
+        raise _Missing(f"{option}: there is no {kind.kind} {namespace}/{name}")
     return live
 
 

@@ -116,8 +116,8 @@ def _upload(session: Session, boot_sources: list[BootSourceState], task: Task) -
             boot_source.filled = has_content(session, boot_source)
             if boot_source.filled:
                 continue
-            path = boot_source.options["upload"]["path"]
-            after = {"upload": path, "bytes": Path(path).stat().st_size}
+            path = Path(boot_source.options["upload"]["path"])
+            after = {"upload": str(path), **({"bytes": path.stat().st_size} if path.exists() else {})}
             boot_source.record_change(plan.APPLY, f"{boot_source.volume_kind} {boot_source.volume}", {}, after)
             if not task.check_mode:
                 upload(session, boot_source, task)

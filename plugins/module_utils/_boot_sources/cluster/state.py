@@ -8,9 +8,8 @@ from typing import Final
 from zoneinfo import available_timezones
 
 from ..._cluster.client.session import Session
-from ..._cluster.task import Task
+from ..._cluster.task import UNKNOWN_IN_CHECK_MODE, Task
 from ..._cluster.writes.declare import declare
-from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE
 from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, Findings, KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding

@@ -41,9 +41,9 @@ def _run(params: Params, task: Task) -> Result:
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")
     session, warnings = task.connect(params), task.warnings
-    vms = select_vms(params, session, warnings) if params["manifests"] is None else _declared(params)
+    vms = select_vms(params, session, task) if params["manifests"] is None else _declared(params)
     result, check_warnings = run_checks(
-        session, [without_revisions(vm, _REFRESHED[params["refreshed"]]) for vm in vms], params
+        session, [without_revisions(vm, _REFRESHED[params["refreshed"]]) for vm in vms], params, task
     )
     warnings += filter(None, dict.fromkeys((*check_warnings, kubevirt(session).assumption)))
     fits = all(verdict["fits"] for verdict in (*result["virtual_machines"], *result["drained"]))
@@ -53,12 +53,12 @@ def _run(params: Params, task: Task) -> Result:
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exclusive": [("manifests", "names")]})
 
 
-def run_checks(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
+def run_checks(session: Session, vms: list[Result], params: Params, task: Task) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
     moved = RESTART if params["running"] == RESTART else MIGRATE
     checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
         QUOTA: lambda: read_quota_effects(session, vms, params["running"]),
-        PLACEMENT: lambda: read_placement(session, vms, params["drain"], params["instancetypes"], moved),
+        PLACEMENT: lambda: read_placement(session, vms, params["drain"], params["instancetypes"], moved, task),
     }
     result: Result = {"quotas": [], "drained": [], "instancetypes": []}
     warnings: list[str] = []
@@ -79,7 +79,7 @@ def forecast(session: Session, vms: list[Result], checks: Sequence[str]) -> list
     checks: `quota`, `placement`.
     """
     options = {"checks": checks, "running": RESTART, "drain": [], "instancetypes": []}
-    return list(run_checks(session, vms, options)[0]["virtual_machines"])
+    return list(run_checks(session, vms, options, Task())[0]["virtual_machines"])
 
 
 def _vm_verdict(verdicts: dict[str, Result], running: str) -> Result:

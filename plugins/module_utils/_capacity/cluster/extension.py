@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.task import Task
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
@@ -62,7 +63,7 @@ class Capacity(VMExtension):
         session = self.task.session
         checks: dict[str, Callable[[list[Manifest]], tuple[Options, list[str]]]] = {
             "preflight_quota": lambda vms: read_quota_effects(session, vms, KEEP),
-            "preflight_placement": lambda vms: read_placement(session, vms, [], [], MIGRATE),
+            "preflight_placement": lambda vms: read_placement(session, vms, [], [], MIGRATE, Task()),
         }
         levels = {option: self.task.options[option] for option in checks if self.task.options[option] != "off"}
         # A new VM gets a run strategy and memory.

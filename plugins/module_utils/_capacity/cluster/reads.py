@@ -10,6 +10,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
+from ..._cluster.task import Task
 from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, namespace_of
@@ -41,7 +42,7 @@ _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def read_placement(
-    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], running_policy: str
+    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], running_policy: str, task: Task
 ) -> tuple[dict[str, Any], list[str]]:
     """(the placement of VMs in the cluster, warnings); see simulation.placement.
 
@@ -58,7 +59,7 @@ def read_placement(
     kinds = (KINDS["Namespace"], QUOTA, NETWORK)
     namespaces, quotas, networks = (list_if_permitted(session, kind, warnings) for kind in kinds)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
-    samples = _instancetypes(lookup, instancetypes)
+    samples = _instancetypes(lookup, instancetypes, task)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
     devices = _devices(session, warnings) if _claims_devices(vms, pods, drain) else None
     cluster = PlacementObjects(
@@ -98,7 +99,7 @@ def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
     return lists
 
 
-def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
+def _instancetypes(lookup: ClusterLookup, names: list[str], task: Task) -> list[Manifest]:
     if ALL in names:
         live = list(lookup.list(_KIND, ""))
         if (unread := lookup.problem(_KIND, "")) is not None:
@@ -111,8 +112,9 @@ def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
         except KubeVirtError as error:
             raise TaskFailed(f"instancetypes: {name}: {error.message}") from error
         if instancetype is None:
-            raise TaskFailed(f"instancetypes: {name}: no such {_KIND}")
-        found.append(instancetype)
+            task.report_missing(f"instancetypes: {name}: no such {_KIND}")
+        else:
+            found.append(instancetype)
     return found
 
 

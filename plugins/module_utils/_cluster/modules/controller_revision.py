@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
+from ..._resolver.api.unquoted import FROM_YAML
 from ..._resolver.refresh import move, revision_change
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed, TaskFailed
@@ -15,7 +16,7 @@ from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.snapshot import namespace_problem
 from ..task import Task
 from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
-from ..writes.revision_outcome import RevisionOutcome
+from ..writes.revision_outcome import RevisionOutcome, excuse_unmet
 from ..writes.revision_writes import change
 from .module import ON_FAILURE, Module, Params, Result
 from .options import (
@@ -27,6 +28,7 @@ from .options import (
     WAIT,
     check_selection,
     label_selector,
+    report_unmatched,
     selection_problem,
 )
 from .results import changed_result, diff_of, group_warnings
@@ -71,6 +73,8 @@ def _run(params: Params, task: Task) -> Result:
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].cluster.release)):
         raise TaskFailed(f"patch: {problem}")
     outcomes = change(session, vms, _decision(params), params["restart"], task)
+    if task.check_mode:
+        excuse_unmet(outcomes)
     task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
     result: Result = {"cluster": session.host, "results": [revision_result(outcome) for outcome in outcomes]}
     if task.diff:
@@ -100,7 +104,7 @@ def _with_names(params: Params) -> Params:
     if replace is not None and replace != move.DEPRECATED and not names_given:
         raise TaskFailed(
             f"replace: {quoted(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
-            " {u1.medium: u1.large}"
+            f" {{u1.medium: u1.large}}{FROM_YAML if isinstance(replace, str) and ':' in replace else ''}"
         )
     matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
     for option, keys, complete in (("revisions", matchers, False), ("previous", ["revisions", "spec"], True)):
@@ -124,9 +128,7 @@ def _selected_vms(params: Params, task: Task) -> tuple[Session, list[Drift]]:
     vms = inspect(session, params["namespace"], params["names"], label_selector(params))
     task.warnings += [vms[0].cluster.kubevirt.assumption] if vms and vms[0].cluster.kubevirt.assumption else []
     if problem := selection_problem(params, session, {vm.name for vm in vms}, every_name=True):
-        if params["names"] or params["restart"] != "never":
-            raise TaskFailed(problem)
-        task.warnings.append(problem)
+        report_unmatched(problem, task, required=bool(params["names"]) or params["restart"] != "never")
     return session, vms
 
 
@@ -156,7 +158,7 @@ def _prune(params: Params, task: Task) -> Result:
         message = f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision"
         raise TaskFailed(message) from error
     if not revisions and (problem := namespace_problem(session, params["namespace"])):
-        raise TaskFailed(problem)
+        task.report_missing(problem)
     if not task.check_mode:
         prune(session, revisions, task)
     results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]

@@ -83,21 +83,35 @@ SELECTION: dict[str, dict[str, Any]] = {
 }
 
 
-def select_vms(params: Params, session: Session, warnings: list[str]) -> list[dict[str, Any]]:
+def select_vms(params: Params, session: Session, task: Task, required: bool = False) -> list[dict[str, Any]]:
     """The VMs that SELECTION's options select, in order.
 
-    A name that does not exist fails the task. Another option that selects nothing adds a warning.
+    A name that does not exist fails the task. Another option that selects nothing adds a warning, unless required. In
+    check mode both are warnings.
     """
+    vms, problem = _selected(params, session)
+    if problem:
+        report_unmatched(problem, task, required or bool(params["names"]))
+    return vms
+
+
+def _selected(params: Params, session: Session) -> tuple[list[dict[str, Any]], str]:
+    """The selected VMs, in order; and why there are none, or not those of the names, or ""."""
     query = {"labelSelector": labels} if (labels := label_selector(params)) else {}
     vms = session.list(KINDS["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:
         chosen = set(params["names"])
         vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
-    if problem := selection_problem(params, session, {vm["metadata"]["name"] for vm in vms}):
-        if params["names"]:
-            raise TaskFailed(problem)
-        warnings.append(problem)
-    return sorted(vms, key=namespaced_name)
+    problem = selection_problem(params, session, {vm["metadata"]["name"] for vm in vms})
+    return sorted(vms, key=namespaced_name), problem
+
+
+def report_unmatched(problem: str, task: Task, required: bool) -> None:
+    """Fails the task because its options select nothing, or warns of it unless VMs are required, or in check mode."""
+    if required or task.check_mode:
+        task.report_missing(problem)
+    else:
+        task.warnings.append(problem)
 
 
 def selection_problem(
@@ -130,11 +144,9 @@ def with_vms_to_delete(params: Params, task: Task) -> Params:
     check_selector(params)
     if labels is None:
         return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
-    problems: list[str] = []
-    vms = select_vms(params, task.connect(params), problems)
-    if any(problem.startswith("namespace:") for problem in problems):
-        raise TaskFailed(problems[0])
-    task.warnings += problems
+    vms, problem = _selected(params, task.connect(params))
+    if problem:
+        report_unmatched(problem, task, required=problem.startswith("namespace:"))
     return {**params, "virtual_machines": [{key: vm["metadata"][key] for key in ("name", "namespace")} for vm in vms]}
 
 

@@ -25,6 +25,7 @@ from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.watch import wait_in_namespaces
 from ..task import Task
 from ..writes.lease import acquire, release
+from ..writes.revision_outcome import excuse_unmet
 from ..writes.revision_writes import change
 from .controller_revision import revision_result
 from .module import Params
@@ -197,7 +198,10 @@ class RolloutRun:
                 if problem:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
             planned = replace(self._task, check_mode=True, server_dry_run=first)
-            results = list(map(revision_result, change(self._session, vms, self._decision, rollout.NEVER, planned)))
+            outcomes = change(self._session, vms, self._decision, rollout.NEVER, planned)
+            if self._check:
+                excuse_unmet(outcomes)
+            results = list(map(revision_result, outcomes))
             self.warnings = [
                 (vm.label, text) for vm, result in zip(vms, results) for text in result.get("warnings", ())
             ]
@@ -221,11 +225,11 @@ class RolloutRun:
             if problem and (not vms or problem.startswith("namespace:")):
                 problems.append(f"revision_refresh_{problem.replace('namespace:', 'namespaces:', 1)}")
         if problems:
-            raise TaskFailed("; ".join(dict.fromkeys(problems)))
+            self._task.report_missing("; ".join(dict.fromkeys(problems)))
         known = {name for vm in vms for name in (vm.name, vm.label)}
         unknown = [name for name in self._settings["names"] if name not in known]
         if unknown and self._settings["missing_names"] == "fail":
-            raise TaskFailed(f"revision_refresh_names: no such virtual machine: {', '.join(unknown)}")
+            self._task.report_missing(f"revision_refresh_names: no such virtual machine: {', '.join(unknown)}")
 
     def _await_captures(self, vms: list[Drift]) -> bool:
         """Whether there were VMs without a revision, for which the task has waited."""

@@ -42,7 +42,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, task: Task) -> Result:
     check_selection(params)
     session = task.connect(params)
-    vms = select_vms(params, session, task.warnings)
+    vms = select_vms(params, session, task)
     adopted = adopt(session, vms, task, params["instancetypes"], params["preferences"], params["accept"])
     return {"cluster": session.host, **_task_result(params, task, adopted)}
 

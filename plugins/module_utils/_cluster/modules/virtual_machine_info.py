@@ -22,14 +22,23 @@ from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.export import VMExport, export_vms, manifests
 from ..client.concurrency import map_concurrently
-from ..client.errors import ApiError, TaskFailed
+from ..client.errors import ApiError
 from ..client.session import Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import inspect
 from ..task import Task
 from .module import Module, Params, Result
-from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, label_selector, selection_problem
+from .options import (
+    AUTH,
+    CONCURRENCY,
+    REQUESTS,
+    SELECTION,
+    check_selection,
+    label_selector,
+    report_unmatched,
+    selection_problem,
+)
 from .results import counted_noun, summarize_failures
 from .vm_results import VMFacts, add_captured, refresh_result, vm_result
 
@@ -85,8 +94,8 @@ def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagn
     session = task.connect(params)
     inspected = inspect(session, params["namespace"], params["names"], label_selector(params))
     problem = selection_problem(params, session, {vm.name for vm in inspected})
-    if problem and params["names"] and params["export"] is not None:
-        raise TaskFailed(problem)
+    if problem:
+        report_unmatched(problem, task, required=bool(params["names"]) and params["export"] is not None)
     vms = [vm for vm in inspected if _is_requested(params, vm)]
     results = [_result(vm, params["include"], resources) for vm in vms]
     if EXPANSION in params["include"]:
@@ -101,7 +110,7 @@ def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagn
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
-    task.warnings += filter(None, (assumption, problem))
+    task.warnings += [assumption] if assumption else []
     if params["export"] is not None:
         failures = [(vm.label, export.problem) for vm, export in zip(vms, exports) if export.problem]
         result["manifests"] = [] if failures else manifests(exports)

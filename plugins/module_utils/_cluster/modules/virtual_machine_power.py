@@ -48,7 +48,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, task: Task) -> Result:
     session = task.connect(params)
-    requested = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
+    requested = _listed(params) if params["virtual_machines"] is not None else _selected(params, session, task)
     outcomes = power(session, requested, task)
     result: Result = {"cluster": session.host, "results": [_result(outcome) for outcome in outcomes]}
     task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
@@ -67,7 +67,7 @@ MODULE = Module(
 )
 
 
-def _selected(params: Params, session: Session) -> list[PowerOutcome]:
+def _selected(params: Params, session: Session, task: Task) -> list[PowerOutcome]:
     """The VMs selected by names, by labels, or by both."""
     requested = _requested(params, "")
     names, labels = params["names"], label_selector(params)
@@ -76,10 +76,7 @@ def _selected(params: Params, session: Session) -> list[PowerOutcome]:
     check_selector(params)
     if labels is None:
         return [PowerOutcome(params["namespace"], name, *requested) for name in dict.fromkeys(names)]
-    problems: list[str] = []
-    vms = select_vms(params, session, problems)
-    if problems:
-        raise TaskFailed("; ".join(problems))
+    vms = select_vms(params, session, task, required=True)
     return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], *requested) for vm in vms]
 
 

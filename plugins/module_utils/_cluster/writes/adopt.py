@@ -15,7 +15,7 @@ from ..._resolver.choose.adopt import Adoption, Candidate
 from ..._resolver.guest.effect import GuestEffect, admitted_effect
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, TaskFailed, is_outdated, value_or_default
+from ..client.errors import ApiError, is_outdated, value_or_default
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.admission import Mutators
 from ..reads.lookup import ClusterLookup
@@ -82,8 +82,8 @@ def adopt(
         outcome.warnings += assumption
         outcome.adoption = rules.adopt(
             outcome.vm,
-            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, outcome.warnings),
-            _candidates(lookup, PREFERENCE, namespace, preferences, outcome.warnings),
+            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, outcome.warnings, task),
+            _candidates(lookup, PREFERENCE, namespace, preferences, outcome.warnings, task),
             cluster,
             accept,
         )
@@ -105,7 +105,12 @@ def adopt(
 
 
 def _candidates(
-    lookup: ClusterLookup, matcher_field: MatcherField, namespace: str, patterns: list[str] | None, warnings: list[str]
+    lookup: ClusterLookup,
+    matcher_field: MatcherField,
+    namespace: str,
+    patterns: list[str] | None,
+    warnings: list[str],
+    task: Task,
 ) -> list[Manifest]:
     """The objects that VMs of the namespace can use, cluster-wide objects first.
 
@@ -120,7 +125,7 @@ def _candidates(
     names = {manifest["metadata"]["name"] for manifest in candidates}
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise TaskFailed(
+            task.report_missing(
                 f"{matcher_field.matcher}s: no {matcher_field.matcher} that the namespace {namespace} can use"
                 f" matches {pattern!r}"
             )

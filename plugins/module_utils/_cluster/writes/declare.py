@@ -22,8 +22,8 @@ from ..client.session import Session
 from ..reads.admission import Mutators
 from ..reads.snapshot import Read, namespace_problem, read
 from ..reads.watch import WATCHES, wait_for
-from ..task import Task
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, run_dry, run_writes
+from ..task import UNKNOWN_IN_CHECK_MODE, Task
+from .engine import NOT_SENT, run_dry, run_writes
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
 
 
@@ -220,7 +220,8 @@ def apply_findings(outcome: DeclareOutcome, findings: list[Finding], task: Task)
     if refused:
         outcome.failed = "; ".join(refused)
     else:
-        outcome.warnings += [finding.line for finding in findings]
+        for finding in findings:
+            outcome.warn(finding.line)
         outcome.of_change += [finding.line for finding in findings]
 
 

@@ -24,7 +24,7 @@ from ..client.errors import (
     lacks_permission,
 )
 from ..client.session import Session
-from ..task import Task
+from ..task import UNKNOWN_IN_CHECK_MODE, Task
 
 # Proxies and the API server return these codes if they lose the connection to what serves the request.
 _UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)
@@ -32,7 +32,6 @@ _NO_REASONS: Final = ("", "InternalError", "ServiceUnavailable", "Timeout")
 # The refusal of an admission webhook, which virt-api reports as an internal error.
 _DENIED: Final = "denied the request"
 NOT_SENT: Final = "not sent because another {} of the task failed and fail_fast is set"
-UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
 _NOT_FOUND: Final = re.compile(r'"([^"]+)" not found')
 NO_DRY_RUN: Final = "does not support dry run"
 """What the API server says if a webhook takes no dry runs."""

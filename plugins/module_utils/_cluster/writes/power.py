@@ -29,7 +29,7 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read
 from ..reads.watch import wait_in_namespaces, with_grace
-from ..task import Task
+from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, UNKNOWN_IN_CHECK_MODE, Task
 from .engine import WriteOutcome, run_writes, send
 
 _VM = KINDS["VirtualMachine"]
@@ -86,9 +86,12 @@ def power(session: Session, outcomes: list[PowerOutcome], task: Task) -> list[Po
     for outcome in outcomes:
         if outcome.failed is None:
             outcome.vm_before, outcome.vmi_before = outcome.vm, outcome.vmi
-            if outcome.vm is None:
+            if outcome.vm is None and task.check_mode:
+                outcome.warn(f"the virtual machine does not exist; {UNKNOWN_IN_CHECK_MODE}")
+            elif outcome.vm is None:
                 outcome.failed = "the virtual machine does not exist"
-    _PowerRun(session, task).run([outcome for outcome in outcomes if outcome.failed is None])
+    existing = [outcome for outcome in outcomes if outcome.failed is None and outcome.vm is not None]
+    _PowerRun(session, task).run(existing)
     if not task.check_mode:
         # Some VMs have moved during the wait.
         _read(session, [item for item in outcomes if item.verb or _version(item.vm) != _version(item.vm_before)])
@@ -144,8 +147,8 @@ class _PowerRun:
         if self._task.wait and not self._task.check_mode:
             self._await_reached([outcome for outcome in outcomes if outcome.failed is None])
 
-    def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> None:
-        """Refuses the VMs that KubeVirt will not start or stop, because their instancetype or preference is gone."""
+    def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> set[PowerOutcome]:
+        """Refuses, and returns, VMs that KubeVirt will not start or stop: their instancetype or preference is gone."""
         due = {
             outcome: outcome.vm
             for outcome, decision in decisions.items()
@@ -154,13 +157,17 @@ class _PowerRun:
             and (decision.needed or decision.refusal or not _is_reached(outcome))
         }
         if not due:
-            return
+            return set()
         release = kubevirt(self._session).release
         lookup = ClusterLookup(self._session)
         lookup.gather(key for vm in due.values() for key in keys_for_expansion(vm, release))
+        lost = set()
         for outcome, vm in due.items():
-            if release.captures_in_status or outcome.state != rules.STOPPED:
-                outcome.failed = power_problem(vm, lookup, release)
+            judged = release.captures_in_status or outcome.state != rules.STOPPED
+            if judged and (problem := power_problem(vm, lookup, release)):
+                self._refuse(outcome, problem)
+                lost.add(outcome)
+        return lost
 
     def _decide(self, outcomes: list[PowerOutcome]) -> dict[PowerOutcome, str]:
         """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
@@ -174,12 +181,14 @@ class _PowerRun:
                 outcome.failed = "the VM was deleted"
             elif not (_is_replaced(outcome) or _is_gone(outcome)):
                 decisions[outcome] = _decision(outcome, outcome.vm, outcome.vmi)
-        self._refuse_lost(decisions)
+        lost = self._refuse_lost(decisions)
         for outcome, decision in decisions.items():
-            if outcome.failed:
+            if outcome in lost:
                 continue
-            outcome.failed = None if self._retried(outcome, decision) else decision.refusal
-            if decision.needed and not decision.wait_for:
+            self._refuse(outcome, None if self._retried(outcome, decision) else decision.refusal)
+            if decision.needed and not decision.wait_for and self._task.check_mode and _lacks_guest(outcome):
+                outcome.warn(f"the VM is not running; {CHANGE_UNKNOWN_IN_CHECK_MODE}")
+            elif decision.needed and not decision.wait_for:
                 due.append(outcome)
             elif decision.needed and self._task.check_mode:
                 # KubeVirt would reject the dry run because it is too early.
@@ -191,6 +200,13 @@ class _PowerRun:
                 outcome.failed = f"the VM is still {doing}; set wait, or run the task again later"
         run_writes(due, self._send, self._task, "virtual machine")
         return early
+
+    def _refuse(self, outcome: PowerOutcome, refusal: str | None) -> None:
+        """Fails a VM because of its present state; in check mode, an earlier task may change that: a warning."""
+        if refusal and self._task.check_mode:
+            outcome.warn(f"{refusal}; {CHANGE_UNKNOWN_IN_CHECK_MODE}")
+        else:
+            outcome.failed = refusal
 
     def _retried(self, outcome: PowerOutcome, decision: Decision) -> bool:
         """Makes KubeVirt try again to start a VM that it refuses because of an earlier failure, if the task waits."""
@@ -266,6 +282,11 @@ def _state_progress(outcome: PowerOutcome, vm: Manifest | None) -> Progress:
     state = rules.reached(outcome.state, vm)
     acted = outcome.verb or outcome.retried
     return with_grace(state) if acted and vm is not None and same_status(vm, outcome.vm_before or {}) else state
+
+
+def _lacks_guest(outcome: PowerOutcome) -> bool:
+    """Whether there is no guest, although the request for the state is one to a guest."""
+    return outcome.state not in (rules.STARTED, rules.STOPPED) and rules.guest_ended(outcome.vmi)
 
 
 def _ends_guest(outcome: PowerOutcome) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MatcherField
 from ..._resolver.declare.power import RESTARTED
@@ -11,6 +13,7 @@ from ..._resolver.kubevirt.vm.start import start_revision_name
 from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.recapture import keeps_restart_required
 from ..._resolver.refresh.revision_change import RevisionChange
+from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE
 from .restarts import GuestUpdate
 
 
@@ -105,6 +108,14 @@ class RevisionOutcome(GuestUpdate):
                 self.warn(stale_restart_warning(before.vm))
         else:
             self.restart = self.may_restart and before.restart_required
+
+
+def excuse_unmet(outcomes: Iterable[RevisionOutcome]) -> None:
+    """In check mode: turns refusals that an earlier task of the play may remove into warnings."""
+    for outcome in outcomes:
+        if outcome.failed and outcome.change.unmet:
+            outcome.warn(f"{outcome.change.refusal}; {CHANGE_UNKNOWN_IN_CHECK_MODE}")
+            outcome.failed = None
 
 
 def is_terminating(before: Drift) -> bool:

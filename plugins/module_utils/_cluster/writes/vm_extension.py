@@ -16,8 +16,7 @@ from ..._resolver.preflight.findings import Check
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from ..task import Task
-from .engine import UNKNOWN_IN_CHECK_MODE
+from ..task import UNKNOWN_IN_CHECK_MODE, Task
 from .kind_handler import DeclareOutcome
 
 

@@ -13,6 +13,7 @@ from ..api.name_rules import did_you_mean
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
 from ..api.tree import apply_merge_patch
+from ..api.unquoted import type_remedy
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import decode, find
 from ..kubevirt.find.lookup import Lookup
@@ -24,6 +25,7 @@ DEPRECATED: Final = "deprecated"
 """Instead of names: to the replacements that deprecated and obsolete objects name."""
 
 _TEMPLATE: Final = "VirtualMachineInstanceTemplateSpec"
+_NOT_FOUND: Final = 404
 _UNREADY: Final = {
     drift.NOT_CAPTURED: "KubeVirt has not captured its {} yet; try again later",
     drift.REVISION_LOST: "it has lost the revision of its {}, so that there is no way back; refresh it first",
@@ -31,7 +33,11 @@ _UNREADY: Final = {
 
 
 class _Refused(Exception):
-    """Why a VM cannot move, on one line."""
+    """Why a VM cannot move, on one line. unmet: see RevisionChange."""
+
+    def __init__(self, text: str, unmet: bool = False) -> None:
+        super().__init__(text)
+        self.unmet = unmet
 
 
 def move(
@@ -62,11 +68,11 @@ def move(
             if part.state == drift.UNKNOWN:
                 raise _Refused(f"{part.kind} {part.name} cannot be read: {part.problem}")
             if part.state in _UNREADY:
-                raise _Refused(_UNREADY[part.state].format(matcher_field.matcher))
+                raise _Refused(_UNREADY[part.state].format(matcher_field.matcher), unmet=True)
         if patch and _changes(vm["spec"].get("template") or {}, patch, cluster.release):
             spec["template"] = patch
     except _Refused as refusal:
-        return RevisionChange(tuple(due) or MATCHER_FIELDS, refusal=str(refusal))
+        return RevisionChange(tuple(due) or MATCHER_FIELDS, refusal=str(refusal), unmet=refusal.unmet)
     if not spec:
         return RevisionChange()
     change = RevisionChange(tuple(due), spec, previous=recapture.state_before(before, due, spec))
@@ -113,7 +119,7 @@ def patch_problem(patch: Manifest, release: Release) -> str:
     try:
         schema.as_declared(_TEMPLATE, patch)
     except FieldError as error:
-        return str(error)
+        return f"{error}{type_remedy(error.reason)}"
     return ""
 
 
@@ -139,7 +145,7 @@ def _target_spec(vm: Manifest, matcher_field: MatcherField, name: str, cluster: 
     try:
         target = find.live_object(_with_name(vm, matcher_field, name), matcher_field, cluster.objects) or {}
     except KubeVirtError as error:
-        raise _Refused(f"the replacement {name} cannot be read: {error.message}") from error
+        raise _Refused(f"the replacement {name} cannot be read: {error.message}", error.code == _NOT_FOUND) from error
     if state_of(target).name == OBSOLETE:
         raise _Refused(f"the replacement {name} is obsolete; name another {matcher_field.matcher}")
     return release_schema.canonical(matcher_field.spec_type, target.get("spec"), cluster.release)

@@ -29,7 +29,8 @@ class RevisionChange(NamedTuple):
 
     matcher_fields: the matchers that change. spec: a merge patch of the VM's spec, or None.
     recapture: whether virt-controller is to capture again what `spec` does not name.
-    effect: the effect on the guest. refusal: one line that says why the change is impossible.
+    effect: the effect on the guest. refusal: one line that says why the change is impossible. unmet: because something
+    does not exist or was not done yet, which an earlier task of a play may do.
     expected: matcher → the revision name afterwards, if known.
     afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
     previous: the state before the change, see `recapture.state_before`; None unless the VM moves.
@@ -43,6 +44,7 @@ class RevisionChange(NamedTuple):
     expected: dict[str, str] | None = None
     afterwards: Manifest | None = None
     previous: Manifest | None = None
+    unmet: bool = False
 
     @property
     def due(self) -> bool:
@@ -65,7 +67,8 @@ def refresh(before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionCh
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {effect.refusal}")
     pinned = [matcher_field for matcher_field, part in outdated.items() if part.pinned]
     if any(matcher_field.reference_of(before.vm) for matcher_field in pinned):
-        return RevisionChange(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
+        text = "the VM is pinned by revisionName; unpin it first (state: unpinned)"
+        return RevisionChange(due, refusal=text, unmet=True)
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
     spec = {matcher_field.matcher: {"revisionName": None} for matcher_field in pinned}
     return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=effect)
@@ -121,10 +124,10 @@ def _targets(
         if target is not None:
             targets[matcher_field] = target
         elif not isinstance(requested, str):
-            return {}, RevisionChange(
-                (matcher_field,), refusal=f"the VM's {matcher_field.matcher} has no revision {name}"
-            )
-    return targets, None if targets else RevisionChange(MATCHER_FIELDS, refusal=_nothing_to_pin(requested))
+            text = f"the VM's {matcher_field.matcher} has no revision {name}"
+            return {}, RevisionChange((matcher_field,), refusal=text, unmet=True)
+    refused = RevisionChange(MATCHER_FIELDS, refusal=_nothing_to_pin(requested), unmet=True)
+    return targets, None if targets else refused
 
 
 def _nothing_to_pin(requested: str | Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ def _run(params: Params, task: Task) -> Result:
     catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
     session = task.connect(params)
     after = _after(kubevirt(session), params)
-    vms = select_vms(params, session, task.warnings)
+    vms = select_vms(params, session, task)
     result = _impact(session, vms, params["namespace"], after, catalog, task.warnings)
     return {"changed": False, **result}
 

@@ -8,6 +8,7 @@ from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_power
 from plugins.module_utils._cluster.modules.options import select_vms
 from plugins.module_utils._cluster.reads.revisions import inspect
+from plugins.module_utils._cluster.task import Task
 from scripted_server import KUBEVIRT
 
 
@@ -50,7 +51,7 @@ def test_names_of_many_vms_are_looked_up_once() -> None:
         requested = params(session.names)
 
         def find() -> None:
-            assert [vm["metadata"]["name"] for vm in select_vms(requested, session, [])] == sorted(session.names)
+            assert [vm["metadata"]["name"] for vm in select_vms(requested, session, Task())] == sorted(session.names)
 
         return find
 
@@ -67,4 +68,4 @@ def test_revisions_of_vms_by_name(names: list[str] | None, expected: list[str]) 
 def test_the_power_of_vms_by_name_and_label() -> None:
     session: Any = Session(3)
     both = params(["vm-1", "gone"], label_selectors=["app=web"])
-    assert [entry.name for entry in virtual_machine_power._selected(both, session)] == ["vm-1"]
+    assert [entry.name for entry in virtual_machine_power._selected(both, session, Task())] == ["vm-1"]
