@@ -20,6 +20,6 @@ class FilterModule:
             **filters("files", "_catalog_files"),
             **filters("git", "ignore_differences"),
             **filters("quantity", "quantity"),
-            **filters("variables", "_survey", "_unknown"),
+            **filters("variables", "_failure", "_survey", "_unknown"),
             **filters("vm", "drift", "expand", "explain", "infer"),
         }

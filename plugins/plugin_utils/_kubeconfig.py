@@ -1,6 +1,6 @@
 """Kubeconfigs of the controller: found like the files of a play, and decrypted where Ansible Vault has encrypted them.
 
-What is decrypted is passed on as a dictionary, so that nothing of it is ever in a file.
+The decrypted content is passed on as a dictionary, so that it is never in a file.
 """
 
 from __future__ import annotations

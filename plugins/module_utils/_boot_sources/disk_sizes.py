@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from .._resolver.api.errors import QuantityError
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
-from .._resolver.api.quantity import parse
+from .._resolver.api.quantity import human_readable, parse
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable
 from .._resolver.preflight.references import requested_size, templates_of
 
@@ -35,7 +35,7 @@ class SmallDisk(NamedTuple):
 
     @property
     def line(self) -> str:
-        return f"{self.path}: the disk {self.name} has {self.size} and not the declared {self.declared}"
+        return f"{self.path}: the disk {self.name} has {_shown(self.size)} and not the declared {self.declared}"
 
 
 def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
@@ -52,7 +52,7 @@ def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[Find
     for path, claim, requested, declared in _claims(vm, objects):
         was = before.get(name_of(claim)) or declared
         if _bytes(declared) < _bytes(was) <= _bytes(requested):
-            text = f"the disk {name_of(claim)} keeps its {requested}, because claims never shrink"
+            text = f"the disk {name_of(claim)} keeps its {_shown(requested)}, because claims never shrink"
             yield Finding(text, WARNING, path)
 
 
@@ -75,6 +75,11 @@ def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str,
             claim = get_readable(objects, _CLAIM, namespace_of(vm), name_of(template)) or {}
             if requested := requested_size(claim):
                 yield f"spec.dataVolumeTemplates[{index}]", claim, requested, declared
+
+
+def _shown(size: str) -> str:
+    """A size with a suffix: CDI requests bytes."""
+    return human_readable(size) if size.isdigit() else size
 
 
 def _bytes(size: str) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ...module_utils._resolver.api.name_rules import did_you_mean
+from ...module_utils._resolver.api.name_rules import did_you_mean, quoted
 from ...module_utils._resolver.declare import known_as
 
 _OWN = "; a variable of your own needs another prefix"
@@ -31,6 +31,20 @@ def _hint(name: str, names: list[str], prefix: str) -> str:
     if meant := known_as.meant(name.removeprefix(prefix), options):
         return f"; did you mean {' or '.join(prefix + option for option in meant)}?"
     return did_you_mean(name, names, prefix)
+
+
+def failure(result: Mapping[str, Any], otherwise: str = "failed") -> str:
+    """See its documentation."""
+    if not isinstance(result, Mapping):
+        raise AnsibleError(f"expected the result of a task, found {quoted(result)}")
+    items = result.get("results")
+    # A module's own results are the objects that its message counts and names.
+    failed = [
+        item
+        for item in (items if isinstance(items, list) else ())
+        if isinstance(item, Mapping) and "ansible_loop_var" in item and item.get("failed")
+    ]
+    return str((failed[0] if failed else result).get("msg") or result.get("msg") or otherwise)
 
 
 def survey(value: Any, separator: str | None = None) -> str | list[str]:

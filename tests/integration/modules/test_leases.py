@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from plugins.module_utils._cluster.client.concurrency import display
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.writes.lease import acquire, release
 
@@ -47,3 +48,17 @@ def test_concurrent_holders_take_turns(session: Session, namespace: str) -> None
     with ThreadPoolExecutor(max_workers=5) as pool:
         list(pool.map(turn, range(5)))
     assert most == 1
+
+
+def test_a_wait_says_at_once_whom_for(session: Session, namespace: str) -> None:
+    acquire(session, namespace, "turn", "dead", 2, 0)
+    lines: list[str] = []
+    token = display.set(lines.append)
+    try:
+        taken = acquire(session, namespace, "turn", "b", 300, 60)
+    finally:
+        display.reset(token)
+    (line,) = lines
+    assert line.startswith(f"Lease {namespace}/turn: dead has held it since 20")
+    assert line.endswith(f"take the Lease over: kubectl delete lease turn --namespace {namespace}")
+    assert taken.holder == "b"

@@ -52,7 +52,7 @@ def test_small_disk_is_told_in_every_run(task: Task, shop: str, api: Any) -> Non
     for _run in range(2):
         for check in (True, False):
             (warning,) = warned(declare(task, "2Gi", check))
-            assert "and not the declared 2Gi" in warning and "set expand: grow" in warning
+            assert "and not the declared 2Gi" in warning and "expand: grow to grow the claim" in warning
     # Nothing has become smaller.
     assert warned(declare(task, "1Gi")) == []
     assert size_of(api, shop) == before

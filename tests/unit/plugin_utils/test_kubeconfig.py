@@ -62,7 +62,7 @@ def test_encrypted_and_plain_kubeconfigs_are_merged(loader: DataLoader, encrypte
     plain.write_text(yaml.safe_dump({"current-context": "two", "clusters": [other, more], "users": "wrong"}))
     found = on_controller({"kubeconfig": os.pathsep.join(map(str, (encrypted, plain, "none")))}, {}, loader)
     assert [item["cluster"]["server"] for item in found["clusters"]] == ["https://a", "https://b"]
-    # As the Kubernetes client has it.
+    # The Kubernetes client takes the last one, too.
     assert (found["current-context"], found["users"]) == ("two", CONTENT["users"])
 
 
@@ -95,7 +95,7 @@ def test_what_is_not_encrypted_stays_as_it_is(loader: DataLoader, encrypted: Pat
     assert on_controller({}, environment, loader) is None
 
 
-def test_a_relative_path_is_found_like_the_files_of_a_play(loader: DataLoader, encrypted: Path, tmp_path: Path) -> None:
+def test_a_relative_path_of_the_play(loader: DataLoader, encrypted: Path, tmp_path: Path) -> None:
     def find(name: str) -> str:
         if not (tmp_path / name).exists():
             raise AnsibleError("no such file")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
@@ -17,7 +17,7 @@ from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
-from ..._resolver.declare.vm.manifest import grown_claims
+from ..._resolver.declare.vm.manifest import grown_claims, import_options
 from .. import disk_sizes, fixed_disks, from_image
 from ..origin import Image
 from ..unusable_sources import boot_source_findings, clones, named_clones
@@ -27,6 +27,13 @@ from .registry import contents_of
 from .workload import Workloads
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
+
+
+def _growth(claim: str, options: Mapping[str, Any]) -> str:
+    """How a task lets a claim grow, by an option that exists where the disk is declared."""
+    if option := import_options(dict(options)).get(claim):
+        return f"set {option}.expand: grow to grow the claim"
+    return "resize the claim, or declare the disk by volumes[].import, whose option expand grows it"
 
 
 class BootSources(VMExtension):
@@ -94,7 +101,7 @@ class BootSources(VMExtension):
             for disk in disk_sizes.small_disks(outcome.declared.manifest, lookup):
                 obstacle = disk_sizes.obstacle_to_growth(disk, cdi(self.task.session).classes)
                 if disk.name not in grown_claims(outcome.declared.options):
-                    remedy = obstacle or "set expand: grow on the volume to grow the claim"
+                    remedy = obstacle or _growth(disk.name, outcome.declared.options)
                     outcome.warn(f"{disk.line}, because KubeVirt creates it only once; {remedy}")
                 elif obstacle:
                     outcome.failed = f"{disk.line}, and {obstacle}"

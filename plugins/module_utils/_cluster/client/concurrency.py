@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
@@ -41,6 +44,35 @@ def raise_if_stopped() -> None:
 def stoppable(stop: threading.Event) -> None:
     """Lets an event end this thread before its next request, with Stopped, and the threads that it starts."""
     _stop.set(stop)
+
+
+@contextmanager
+def until_signalled(clean_up: Callable[[], Any]) -> Iterator[None]:
+    """Calls `clean_up` at the end of the block, also if a signal ends the process, as Ansible ends its workers."""
+    received: list[int] = []
+    ending = threading.Event()
+
+    def stop(number: int, _frame: Any) -> None:
+        received.append(number)
+        if not ending.is_set():
+            ending.set()
+            raise Stopped
+
+    handlers: dict[int, Any] = {}
+    # Other threads get no signals.
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        ending.set()
+        try:
+            clean_up()
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            for number in received[:1]:
+                os.kill(os.getpid(), number)
 
 
 def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int = _READS) -> list[_R]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import uuid
 from datetime import datetime, timezone, tzinfo
@@ -131,7 +132,8 @@ def _planned(run: RolloutRun, settings: Params, now: str) -> Result:
         if settings[name] and (text := problem(Path(settings[name]).expanduser())):
             raise TaskFailed(f"{_PREFIX}{name}: {settings[name]}: {text}")
     state = run.plan(Limits(*(settings[name] for name in Limits._fields)))
-    state.started, state.holder = now, f"refresh-{uuid.uuid4().hex[:12]}" if settings["lease"] else ""
+    state.started = now
+    state.holder = f"refresh-{uuid.uuid4().hex[:12]} on {platform.node()}" if settings["lease"] else ""
     return _state(state, {"changed": False, "msg": rollout.summary(state)}, run)
 
 

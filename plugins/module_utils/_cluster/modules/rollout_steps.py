@@ -19,6 +19,7 @@ from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..._resolver.refresh.rollout import Facts, Limits, Rollout, Selection
 from ..._resolver.refresh.windows import MaintenanceSchedule
+from ..client.concurrency import until_signalled
 from ..client.errors import ApiError, ConnectionFailed, TaskFailed
 from ..client.session import Session
 from ..reads.revisions import inspect, matcher_fields_of
@@ -272,13 +273,12 @@ class RolloutRun:
             yield
             return
         timeouts = self._settings["health_timeout"] + self._settings["wait_timeout"]
-        held = acquire(self._session, namespace, name, state.holder, timeouts + _LEASE_MARGIN, _LEASE_WAIT)
-        if held.holder != state.holder:
-            raise TaskFailed(f"Lease {namespace}/{name}: {held.holder} still holds the Lease after {held.waited:.0f} s")
-        try:
+        with until_signalled(lambda: release(self._session, namespace, name, state.holder)):
+            held = acquire(self._session, namespace, name, state.holder, timeouts + _LEASE_MARGIN, _LEASE_WAIT)
+            if held.holder != state.holder:
+                waited = f"{held.holder} still holds the Lease after {held.waited:.0f} s"
+                raise TaskFailed(f"Lease {namespace}/{name}: {waited}")
             yield
-        finally:
-            release(self._session, namespace, name, state.holder)
 
     def _down(self) -> dict[str, str]:
         """The VMs that are down and count, with their status; of runs that share a limit, all of them."""

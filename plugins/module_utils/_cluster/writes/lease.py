@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import create, replace
+from ..client.concurrency import display
 from ..client.errors import ApiError
 from ..client.session import Session
 from .engine import send
@@ -37,12 +38,13 @@ def acquire(session: Session, namespace: str, name: str, holder: str, duration: 
     """Takes or renews a Lease, after waiting until another holder has released it or the Lease has expired.
 
     duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.
-    If the wait was too short, the result names the other holder. Raises RequestFailed.
+    If the wait was too short, the result names the other holder. Users see a line about each holder that is waited for.
+    Raises RequestFailed.
     """
     began = time.monotonic()
     # Clocks differ, so only the local clock counts: a Lease has expired if it stayed unchanged for its own duration.
     last_version, since = "", began
-    first, sent = "", _spec(holder, duration)
+    first, sent, told = "", _spec(holder, duration), ""
     while True:
         live = session.get(LEASE, namespace, name)
         spec = (live or {}).get("spec") or {}
@@ -59,6 +61,9 @@ def acquire(session: Session, namespace: str, name: str, holder: str, duration: 
             if _write(session, namespace, name, live, sent):
                 return LeaseOutcome(other != holder, holder, time.monotonic() - began)
             continue
+        if version != told:
+            display.get()(_waiting(namespace, name, spec))
+            told = version
         pause = random.uniform(_INTERVAL / 2, _INTERVAL)
         waited = time.monotonic() - began
         if waited + pause > seconds:
@@ -79,6 +84,17 @@ def release(session: Session, namespace: str, name: str, holder: str) -> LeaseOu
         sent = _spec("", 1)
         if _write(session, namespace, name, live, sent):
             return LeaseOutcome(True, "")
+
+
+def _waiting(namespace: str, name: str, spec: Manifest) -> str:
+    """The line for users of a run that waits for the holder of a Lease."""
+    seconds = spec.get("leaseDurationSeconds") or 0
+    until = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+    return (
+        f"Lease {namespace}/{name}: {spec.get('holderIdentity')} has held it since {spec.get('renewTime')}; this run"
+        f" waits until it is released, or until {until:%Y-%m-%dT%H:%M:%SZ} unless it is renewed. If that run has ended,"
+        f" take the Lease over: kubectl delete lease {name} --namespace {namespace}"
+    )
 
 
 def _spec(holder: str, duration: int) -> Manifest:

@@ -17,7 +17,7 @@ OMIT: Final = f"; write {_BY_TEMPLATE.format('default(omit, true)')}, such as th
 _BOOLEAN: Final = r"'(?i:true|false|yes|no|on|off|y|n|0|1)'|[01]"
 _STRING: Final = (r"(?!an object$|a list$|null$|None$|[\[{']).*", AS_TEXT)
 _OBJECT: Final = (r"'\s*([\[{]|- |[^']*: ).*", FROM_YAML)
-# What a message says that is expected → the values that are meant as such, as messages quote them, and the remedy.
+# An expected type → the values that mean one of it, as messages quote them, and the remedy.
 _REMEDIES: Final = {
     **dict.fromkeys(("a string", "a text"), _STRING),
     "true or false": (_BOOLEAN, f"; write true or false without quotes, or {_BY_TEMPLATE.format('bool')}"),
@@ -74,7 +74,7 @@ def wrong_type(expected: str, value: Any) -> str:
 
 
 def type_remedy(reason: str) -> str:
-    """What to do about a value of a wrong type that means the right one; "" for other values.
+    """The remedy for a value of a wrong type that means the right one; "" for other values.
 
     Surveys give text for numbers, and templates numbers for text. reason: in the words of `schema`.
     """

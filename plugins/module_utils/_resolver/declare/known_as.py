@@ -1,4 +1,4 @@
-"""What people call options elsewhere: in kubevirt.core, kubernetes.core, virtctl, modules for Proxmox and others."""
+"""The names of options elsewhere: in kubevirt.core, kubernetes.core, virtctl, modules for Proxmox and others."""
 
 from __future__ import annotations
 

@@ -204,6 +204,11 @@ def grown_claims(options: Options) -> set[str]:
     return _disks(options).grown
 
 
+def import_options(options: Options) -> dict[str, str]:
+    """The claims that a VM imports, with the paths of the options that declare them. options: valid ones."""
+    return _disks(options).imports
+
+
 def _disks(options: Options) -> Disks:
     """The disks of the options `boot` and `volumes`. Raises FieldError."""
     disks = Disks(options["name"])

@@ -110,7 +110,7 @@ class Disks:
     """Collects the volumes of a VM: `volumes`, `disks` and `data_volume_templates` of its manifest.
 
     `disks` has an entry only for volumes with disk options; KubeVirt adds the others. `grown`: the claims that are to
-    grow with their declared size.
+    grow with their declared size. `imports`: the claims that are imported, with the paths of their options.
     """
 
     def __init__(self, vm: str) -> None:
@@ -118,6 +118,7 @@ class Disks:
         self.disks: list[Part] = []
         self.data_volume_templates: list[Part] = []
         self.grown: set[str] = set()
+        self.imports: dict[str, str] = {}
         self._vm = vm
         self._names: set[str] = set()
         self._boot_orders: set[int] = set()
@@ -189,6 +190,7 @@ class Disks:
         data_volume_name = explicit_name or (f"{self._vm}-{name}" if options.get("name") else name)
         if explicit_name:
             check_label(f"{path}.name", explicit_name)
+        self.imports[data_volume_name] = path if path != "boot.import" else "boot"
         if options["import"].get("expand") == "grow":
             self.grown.add(data_volume_name)
         self.data_volume_templates.append({"metadata": {"name": data_volume_name}, "spec": spec})

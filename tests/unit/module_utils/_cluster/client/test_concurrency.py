@@ -1,9 +1,11 @@
 """Requests at the same time."""
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -11,7 +13,7 @@ from unittest import mock
 import pytest
 
 from plugins.module_utils._cluster.client import concurrency
-from plugins.module_utils._cluster.client.concurrency import Stopped, map_concurrently
+from plugins.module_utils._cluster.client.concurrency import Stopped, map_concurrently, until_signalled
 from scripted_server import session_with
 
 
@@ -127,3 +129,20 @@ def test_stopped_item_sends_no_further_request() -> None:
         slow.set()
         time.sleep(0.5)
         assert requests == ["DELETE /one"]
+
+
+def test_a_signal_cleans_up_first() -> None:
+    """Ansible ends its workers by signals, whose handlers end the process at once."""
+    done: list[str] = []
+    before = signal.signal(signal.SIGTERM, lambda *_arguments: done.append("handled as before"))
+    try:
+        with pytest.raises(Stopped), until_signalled(lambda: done.append("cleaned up")):
+            os.kill(os.getpid(), signal.SIGTERM)
+            done.append("went on")
+        with until_signalled(lambda: done.append("at the end")):
+            pass
+        assert done == ["cleaned up", "handled as before", "at the end"]
+        with ThreadPoolExecutor() as pool:
+            pool.submit(lambda: until_signalled(lambda: done.append("in a thread")).__enter__()).result()
+    finally:
+        signal.signal(signal.SIGTERM, before)

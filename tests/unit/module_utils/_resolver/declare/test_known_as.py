@@ -1,4 +1,4 @@
-"""What people call options elsewhere leads to the option that it is here."""
+"""Names of other tools lead to the options that are meant."""
 
 import pkgutil
 from collections.abc import Iterator

@@ -14,7 +14,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from plugins.doc_fragments import virtual_machine_options
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.declare.vm.manifest import grown_claims, manifest, warnings
+from plugins.module_utils._resolver.declare.vm.manifest import grown_claims, import_options, manifest, warnings
 from plugins.module_utils._resolver.declare.vm.options import SPEC
 from plugins.module_utils._resolver.declare.vm.volumes import generated_name
 from plugins.modules import virtual_machine
@@ -35,6 +35,9 @@ def test_claims_that_grow_are_named() -> None:
     disk = {"import": {"name": "data", "blank": True, "size": "1Gi", "expand": "grow"}}
     fixed = {"import": {"name": "logs", "blank": True, "size": "1Gi"}}
     assert grown_claims({"name": "a", "volumes": [disk, fixed]}) == {"data"}
+    boot = {"data_source": "fedora", "size": "1Gi"}
+    paths = {"a-boot": "boot", "data": "volumes[0].import", "logs": "volumes[1].import"}
+    assert import_options({"name": "a", "boot": boot, "volumes": [disk, fixed]}) == paths
 
 
 def test_generated_names_depend_only_on_the_vm() -> None:
