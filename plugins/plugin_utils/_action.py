@@ -32,6 +32,7 @@ from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
 from ..module_utils._cluster.client.concurrency import display
+from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules import adapter
 from ..module_utils._cluster.modules.module import Module
 from ..module_utils._cluster.modules.options import AUTH
@@ -222,8 +223,10 @@ def _reason_to_send(action: ActionBase, task_vars: Mapping[str, Any]) -> str:
     if constants.DEFAULT_KEEP_REMOTE_FILES:
         return "Ansible keeps the files of modules"
     interpreter = _interpreter(action, task_vars)
-    if interpreter != sys.executable:
-        return f"ansible_python_interpreter is {interpreter or 'not known'}, and Ansible runs on {sys.executable}"
+    if interpreter is None and MISSING:
+        return f"ansible_python_interpreter is not set, and {sys.executable} lacks the Python package kubernetes"
+    if interpreter not in (None, sys.executable):
+        return f"ansible_python_interpreter is {interpreter}, and Ansible runs on {sys.executable}"
     return next((f"its environment has {name}" for name in _environment(action) if name.startswith(_OF_PROCESSES)), "")
 
 
@@ -235,15 +238,13 @@ def _boolean(value: Any) -> bool:
 
 
 def _interpreter(action: ActionBase, task_vars: Mapping[str, Any]) -> Any:
-    """The Python that Ansible would start for the module; None if it would have to look for one."""
+    """The Python that is set for the module; None if Ansible would look for one, which may lack what modules need."""
     host = task_vars
     if action._task.delegate_to:
         host = (task_vars.get("ansible_delegated_vars") or {}).get(action._task.delegate_to) or {}
     configured = constants.config.get_config_value("INTERPRETER_PYTHON", variables=host)
     interpreter = action._templar.template(configured)
-    if interpreter and not str(interpreter).startswith("auto"):
-        return interpreter
-    return (host.get("ansible_facts") or {}).get("discovered_interpreter_python")
+    return interpreter if interpreter and not str(interpreter).startswith("auto") else None
 
 
 def _environment(action: ActionBase) -> dict[str, str]:

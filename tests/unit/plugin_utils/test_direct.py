@@ -151,7 +151,6 @@ def test_the_environment_is_the_tasks_while_it_runs(monkeypatch: pytest.MonkeyPa
         {"async_val": 10},
         {"environment": [{"PYTHONPATH": "/opt"}]},
         {"environment": [{"LD_PRELOAD": "/opt/lib.so"}]},
-        {"delegate_to": "elsewhere"},
     ],
 )
 def test_tasks_needing_a_process_are_not_direct(task: dict[str, Any]) -> None:
@@ -167,11 +166,15 @@ def test_remote_and_become_tasks_are_not_direct() -> None:
 
 
 def test_the_interpreter_counts() -> None:
-    facts = {"ansible_facts": {"discovered_interpreter_python": sys.executable}}
     assert execute(Here(), {"ansible_python_interpreter": "/usr/bin/python3"}, text="a") is None
-    assert execute(Here(), {}, text="a") is None
-    assert execute(Here(), facts, text="a")["changed"]
+    # Ansible would look for one, and find one that lacks what is installed beside Ansible.
+    for unset in ({}, {"ansible_python_interpreter": "auto_silent"}):
+        assert execute(Here(), unset, text="a")["changed"]
+        with mock.patch.object(_action, "MISSING", "No module named 'kubernetes'"):
+            assert execute(Here(), unset, text="a") is None
     assert execute(Here(delegate_to="localhost"), {"ansible_delegated_vars": {"localhost": HERE}}, text="a")["changed"]
+    other = {"ansible_delegated_vars": {"elsewhere": {"ansible_python_interpreter": "/usr/bin/python3"}}}
+    assert execute(Here(delegate_to="elsewhere"), {**HERE, **other}, text="a") is None
 
 
 def test_keep_remote_files_disables_direct_execution() -> None:
