@@ -136,7 +136,9 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
     entry = DeclaredObject(name, ObjectKey("", _NAMESPACE, name), "present", {}, options=result.validated_parameters)
     boot_source = BootSourceState(DeclareOutcome(entry), labels=given.labels, volume=name)
     connections = mock.patch.object(act, "web_pool", return_value=session.proxy)
-    with connections, mock.patch.object(act, "time", _Time()):
+    # After a failed wait virtctl does not ask why.
+    no_reasons = mock.patch.object(act._Upload, "_reasons", return_value="")
+    with connections, no_reasons, mock.patch.object(act, "time", _Time()):
         act.upload(session, boot_source, Task(wait=True, wait_timeout=_DAY))
 
 

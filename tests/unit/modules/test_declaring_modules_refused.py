@@ -34,7 +34,7 @@ def test_a_message_names_five_invalid_entries(run: Run) -> None:
     wrong = [{"name": f"n{number}", "namespace": "shop", "cpus": 2} for number in range(7)]
     refused = run("instancetype", store, instancetypes=wrong)
     result = refused["msg"].split("; instancetypes[")
-    assert result[0].startswith("instancetypes[0] (shop/n0): cpus: unknown option; did you mean cpu or gpus?")
+    assert result[0].startswith("instancetypes[0] (shop/n0): cpus: unknown option; did you mean cpu.guest?")
     assert (len(result), store.asked) == (5, []) and result[-1].endswith("; and 2 more")
 
 

@@ -121,10 +121,19 @@ _MEANT: Final[dict[str, tuple[str, ...]]] = {
 
 
 def meant(name: Any, spec: dict[str, Any]) -> list[str]:
-    """The options of an argument spec, by their paths, that an unknown name means in other collections and tools."""
-    plain = str(name).replace("_", "").replace("-", "").lower()
+    """The options of an argument spec, by their paths, that an unknown name means in other collections and tools.
+
+    An option of the same letters is what is meant, whatever others call by that name.
+    """
+    plain = _plain(name)
+    if same := [option for option in spec if _plain(option) == plain]:
+        return same
     found = (_shown(path.split("."), spec) for path in _MEANT.get(plain, ()))
     return list(dict.fromkeys(filter(None, found)))[:_SHOWN]
+
+
+def _plain(name: Any) -> str:
+    return str(name).replace("_", "").replace("-", "").lower()
 
 
 def _shown(path: list[str], spec: dict[str, Any]) -> str:

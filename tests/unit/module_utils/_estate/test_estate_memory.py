@@ -126,7 +126,8 @@ def test_list_and_cluster_that_disagree() -> None:
     twice["given"]["machines"][1] = twice["given"]["machines"][0]
     assert "default/web01 and default/web01 for the same machine" in refusal(WEB, previous=twice)
     assert refusal(WEB, previous={"given": {"machines": [{"id": 3}]}}) == (
-        "previous.machines[0].id: expected a text, found 3"
+        "previous.machines[0].id: expected a text, found 3; put it in quotes, or write {{ value | string }} if it comes"
+        " from a template"
     )
 
 
