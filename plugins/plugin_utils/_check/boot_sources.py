@@ -28,6 +28,7 @@ from .tasks import TaskObject, virtual_machine_of
 Options = dict[str, Any]
 
 _SOURCE: Final = "DataSource"
+_CLAIM: Final = "PersistentVolumeClaim"
 _MODULE: Final = f"{COLLECTION}boot_source"
 _LIST: Final = "boot_sources"
 # The variables of the role boot_sources.
@@ -58,7 +59,11 @@ class BootSources(CheckExtension):
                     **(options if isinstance(options, dict) else {}),
                 }
                 if merged.get("name") and merged.get("state") != "absent":
-                    yield ObjectKey(_SOURCE, str(merged.get("namespace") or namespace), str(merged["name"]))
+                    own, upload = str(merged.get("namespace") or namespace), merged.get("upload")
+                    yield ObjectKey(_SOURCE, own, str(merged["name"]))
+                    if isinstance(upload, dict) and upload.get("volume"):
+                        kinds = (_CLAIM,) if upload.get("claim") is True else ("DataVolume", _CLAIM)
+                        yield from (ObjectKey(kind, own, str(upload["volume"])) for kind in kinds)
 
     def decide(
         self, task_object: TaskObject, known: Sequence[Manifest], release: Release

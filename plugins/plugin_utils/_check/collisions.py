@@ -1,21 +1,36 @@
-"""Finds VMs of a repository that make or write to the same disk, or that have the same MAC address."""
+"""Finds VMs of a repository that make or write to the same disk, that have the same MAC address, or that would take
+over a declared disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from ...module_utils._resolver.api.finding import COLLISION, WARNING, Finding
-from ...module_utils._resolver.api.manifest import Manifest, namespaced_name
-from ...module_utils._resolver.preflight.collisions import Name, collisions, uses
+from ...module_utils._resolver.api.manifest import Manifest, name_of, namespaced_name
+from ...module_utils._resolver.api.matcher import ObjectKey
+from ...module_utils._resolver.kubevirt.find.lookup import get_readable
+from ...module_utils._resolver.preflight.collisions import MAKES, Name, collisions, uses
+from ...module_utils._resolver.preflight.existing_disks import is_own
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects
+from .tasks import PLACEHOLDER
+
+# A disk that KubeVirt uses instead of a new one → the volume and the option that use it as it is.
+_DISKS: Final = {
+    "DataVolume": ("dataVolume", "data_volume"),
+    "PersistentVolumeClaim": ("persistentVolumeClaim", "persistent_volume_claim"),
+}
 
 
-def findings(objects: Sequence[DeclaredObject], lookup: KnownObjects) -> Iterator[LocatedFinding]:
-    """Findings about the VMs in files, beside each other and beside those of the cluster.
+def findings(
+    objects: Sequence[DeclaredObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
+) -> Iterator[LocatedFinding]:
+    """Findings about the VMs in files, beside each other, beside what files declare, and beside those of the cluster.
 
     Files may be for different clusters, so only VMs of one file surely meet.
     """
+    yield from _taken_disks(objects, files, lookup)
     vms = [declared for declared in objects if declared.manifest["kind"] == VM]
     among_all = _collisions(manifest for manifest in lookup.all if manifest["kind"] == VM)
     by_file: dict[str, list[Manifest]] = {}
@@ -28,6 +43,41 @@ def findings(objects: Sequence[DeclaredObject], lookup: KnownObjects) -> Iterato
         for finding in among_all.get(name, ()):
             severity = finding.severity if finding.field in certain else WARNING
             yield declared.finding(COLLISION, severity, finding.field, finding.message)
+
+
+def _taken_disks(
+    objects: Sequence[DeclaredObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
+) -> Iterator[LocatedFinding]:
+    """Findings about VMs for which KubeVirt would use a disk of a file or of the cluster instead of making it."""
+    for vm in objects:
+        if vm.manifest["kind"] != VM or vm.adopts_disks or PLACEHOLDER in namespaced_name(vm.manifest):
+            continue
+        for use in uses(vm.manifest):
+            if use.what == MAKES:
+                keys = (ObjectKey(kind, use.place, use.value) for kind in _DISKS)
+                text = next(filter(None, (_taken(vm, key, lookup, files.get(key, "")) for key in keys)), "")
+                if text:
+                    yield vm.finding(COLLISION, WARNING, use.path, text)
+
+
+def _taken(vm: DeclaredObject, key: ObjectKey, lookup: KnownObjects, file: str) -> str:
+    """Why a disk must not have the name of one that a VM makes; "" if there is none, or if it is the VM's."""
+    disk = get_readable(lookup, *key) or {"metadata": {}}
+    owners = disk["metadata"].get("ownerReferences") or []
+    # A disk of the cluster without owner may be the VM's: exports and backups drop the owner.
+    if not (file or owners) or is_own(key.kind, disk, name_of(vm.manifest)):
+        return ""
+    disk_label = f"the {key.kind} {key.label}"
+    problem = (
+        f"{file} declares {disk_label}: KubeVirt uses it for this VM with its content, and deletes it with the VM"
+        if file
+        else f"{disk_label} belongs to the {owners[0].get('kind')} {owners[0].get('name')}: KubeVirt uses it with its"
+        " content for this VM, too"
+    )
+    volume, option = _DISKS[key.kind]
+    remedy = f"a {volume} volume instead of the template" if vm.adopts_disks is None else option
+    adoption = ", or set adopt_disks: true" if file and vm.adopts_disks is not None else ""
+    return f"{problem}; choose another name for one of them, or use it as it is with {remedy}{adoption}"
 
 
 def _collisions(vms: Iterable[Manifest]) -> dict[Name, list[Finding]]:

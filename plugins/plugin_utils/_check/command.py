@@ -65,7 +65,7 @@ class _Objects(NamedTuple):
     labels: list[tuple[str, str]]
     unchecked: list[str]
     lookup: KnownObjects
-    keys: set[ObjectKey]
+    keys: dict[ObjectKey, str]
     findings: list[LocatedFinding]
 
 
@@ -130,7 +130,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     findings = [
         *head.findings,
         *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
-        *collisions.findings(head.objects, head.lookup),
+        *collisions.findings(head.objects, head.keys, head.lookup),
     ]
     for extension in EXTENSIONS:
         findings += extension.findings([*cluster.sources, *read.sources], head.objects, head.lookup, kubevirt)
@@ -151,7 +151,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
-    keys: set[ObjectKey] = set()
+    keys: dict[ObjectKey, str] = {}
     results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
     catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
     if catalog:
@@ -159,10 +159,12 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
     for source in repository.sources:
         for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
             for inside in _objects_in(manifest):
-                keys.update(prerequisites.declared_keys([inside.manifest], namespace))
+                declared_keys = prerequisites.declared_keys([inside.manifest], namespace)
+                keys.update(dict.fromkeys(declared_keys, source.location.file))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
         results += tasks.objects_of_document(source, namespace)
-        keys.update(key for extension in EXTENSIONS for key in extension.creates(source, namespace))
+        for extension in EXTENSIONS:
+            keys.update(dict.fromkeys(extension.creates(source, namespace), source.location.file))
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace)
     known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, DeclaredObject))]

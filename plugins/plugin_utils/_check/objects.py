@@ -46,12 +46,14 @@ _PARTS: Final = ("apiVersion", "kind", "metadata", "metadata.name", "spec")
 class DeclaredObject(NamedTuple):
     """An object of a repository in the current API version, and its location.
 
-    wrong: the fields with errors that are reported already; the manifest does not have them.
+    wrong: the fields with errors that are reported already; the manifest does not have them. adopts_disks: whether
+    the VM of a task may become the owner of disks that exist; None for other objects.
     """
 
     location: Location
     manifest: Manifest
     wrong: tuple[str, ...] = ()
+    adopts_disks: bool | None = None
 
     @property
     def label(self) -> str:

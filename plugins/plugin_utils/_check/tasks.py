@@ -49,8 +49,8 @@ _NO_GUEST_OPTIONS: Final = (
     "tolerations",
     "run_strategy",
 )
-# Replaces a templated name or namespace.
-_PLACEHOLDER: Final = "templated"
+PLACEHOLDER: Final = "templated"
+"""Replaces a templated name or namespace."""
 
 _K8S_COLLECTIONS: Final = ("kubernetes.core.", "community.kubernetes.", "community.okd.", "redhat.openshift.", "")
 _K8S: Final = frozenset(f"{collection}k8s" for collection in _K8S_COLLECTIONS)
@@ -157,7 +157,7 @@ def _checked_object(task_object: TaskObject, namespace: str) -> Iterator[Declare
     options = dict(task_object.options)
     for name in _STRINGS:
         if _why_unknown(options.get(name)) == _TEMPLATE:
-            options[name] = _PLACEHOLDER
+            options[name] = PLACEHOLDER
     if options.get("state") == "absent":
         return
     task_object = task_object._replace(options=options)
@@ -191,8 +191,9 @@ def _checked_object(task_object: TaskObject, namespace: str) -> Iterator[Declare
 def virtual_machine_of(task_object: TaskObject) -> DeclaredObject:
     """The VM that the options declare. Raises FieldError."""
     # A new VM gets a run strategy.
-    manifest = as_created(task_object.module.manifest(task_object.options))
-    return DeclaredObject(task_object.location, manifest, task_object.wrong)
+    options = task_object.options
+    manifest = as_created(task_object.module.manifest(options))
+    return DeclaredObject(task_object.location, manifest, task_object.wrong, bool(options.get("adopt_disks")))
 
 
 def _may_cause_others(field: str, spec: Options) -> bool:
@@ -254,7 +255,7 @@ def _with_placeholders(location: Location, manifest: Options, problem: str) -> S
     """The manifest with placeholders for a templated name and namespace."""
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict):
-        names = {name: _PLACEHOLDER for name in ("name", "namespace") if _why_unknown(metadata.get(name)) == _TEMPLATE}
+        names = {name: PLACEHOLDER for name in ("name", "namespace") if _why_unknown(metadata.get(name)) == _TEMPLATE}
         manifest = {**manifest, "metadata": {**metadata, **names}}
     problem = problem or _why_unknown(manifest)
     return SourceManifest(location, manifest, f"{problem}{_NOT_CHECKED}" if problem else "")

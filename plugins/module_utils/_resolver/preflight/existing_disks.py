@@ -53,12 +53,17 @@ def _new_disks(vm: Manifest, live: Manifest | None) -> Iterator[tuple[str, str]]
             yield f"spec.dataVolumeTemplates[{index}]", name_of(template)
 
 
-def _problem(kind: str, disk: Manifest, vm: str, adopt: bool) -> str:
-    """The reason why KubeVirt must not use a disk; "" for one that is the VM's, or that it may adopt."""
+def is_own(kind: str, disk: Manifest, vm: str) -> bool:
+    """Whether a DataVolume or a claim belongs to a VM of this name, or to the DataVolume of its own name."""
     owners = disk["metadata"].get("ownerReferences") or []
     # The garbage collector is deleting the disk of an earlier VM of that name, or the claim of an earlier DataVolume.
     earlier = {(_VM, vm), *([(_DATA_VOLUME, name_of(disk))] if kind == _CLAIM else [])}
-    if any((owner.get("kind"), owner.get("name")) in earlier for owner in owners):
+    return any((owner.get("kind"), owner.get("name")) in earlier for owner in owners)
+
+
+def _problem(kind: str, disk: Manifest, vm: str, adopt: bool) -> str:
+    """The reason why KubeVirt must not use a disk; "" for one that is the VM's, or that it may adopt."""
+    if is_own(kind, disk, vm):
         return ""
     kept_by = _kept_by(kind, disk)
     if kept_by:
@@ -66,6 +71,7 @@ def _problem(kind: str, disk: Manifest, vm: str, adopt: bool) -> str:
             f"the {kind} {name_of(disk)} belongs to the {kept_by}: KubeVirt would use it with its content for this VM,"
             " too, until its owner deletes it"
         )
+    owners = disk["metadata"].get("ownerReferences") or []
     whose = _label(owners[0]) if owners else ""
     belongs = f"belongs to the {whose}" if whose else "exists and has no owner"
     return (
