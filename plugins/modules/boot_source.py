@@ -37,7 +37,7 @@ options:
         which O(kind) names the kind. It creates nothing, and a missing object is an error.
       - With V(absent), its volumes are deleted, too, except for those that an unfinished clone reads. Claims and
         snapshots that the module has not created stay.
-      - A DataVolume, a DataImportCron or, with V(absent), a DataSource that somebody else has made is an error, unless
+      - A DataVolume, a DataImportCron or a DataSource that somebody else has made is an error, unless
         O(force_conflicts) is set.
       - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). O(image) then needs a
         digest or O(schedule), its defaults are not read, and O(upload) is an error.

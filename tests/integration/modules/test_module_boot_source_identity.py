@@ -58,16 +58,24 @@ def test_cron_is_neither_replaced_nor_deleted(task: Task, namespace: str, api: A
     assert objects(api, "DataImportCron").get(namespace=namespace).to_dict()["items"] == []
 
 
-def test_data_source_is_neither_moved_nor_deleted(task: Task, namespace: str, api: Any) -> None:
+@pytest.mark.parametrize("target", ["disk", "other"])
+def test_data_source_is_neither_declared_nor_deleted(task: Task, namespace: str, api: Any, target: str) -> None:
     claim_of(api, namespace, "disk")
-    uid = make(api, namespace, "DataSource", "os", {"source": {"pvc": {"name": "other", "namespace": namespace}}})
+    uid = make(api, namespace, "DataSource", "os", {"source": {"pvc": {"name": target, "namespace": namespace}}})
     declared = {"pvc": {"name": "disk", "namespace": namespace}}
-    for check in (True, False):
-        assert "another field manager owns" in task.refused("boot_source", check=check, name="os", **declared)["msg"]
-        assert FOREIGN in task.refused("boot_source", check=check, name="os", state="absent")["msg"]
-    assert live(api, namespace, "os", "DataSource")["metadata"]["uid"] == uid
+    foreign = f"the DataSource os {FOREIGN}"
+    for options in (declared, {**declared, "preflight": "off"}, IMAGE, {"state": "absent"}):
+        for check in (True, False):
+            refused = task.refused("boot_source", check=check, name="os", **options)
+            assert foreign in refused["msg"] and not refused["changed"]
+    source = live(api, namespace, "os", "DataSource")["metadata"]
+    assert source["uid"] == uid and not source.get("labels")
+    assert objects(api, "DataVolume").get(namespace=namespace).to_dict()["items"] == []
     # A label does not make the object the task's.
-    task("boot_source", name="os", kind="DataSource", state="labeled", instancetype="u1.small", preflight="off")
-    assert FOREIGN in task.refused("boot_source", name="os", state="absent")["msg"]
+    label = {"kind": "DataSource", "state": "labeled", "instancetype": "u1.small", "preflight": "off"}
+    assert task("boot_source", name="os", **label)["changed"]
+    assert foreign in task.refused("boot_source", name="os", state="absent")["msg"]
+    assert foreign in task.refused("boot_source", name="os", **declared)["msg"]
     task("boot_source", name="os", force_conflicts=True, **declared)
+    assert not task("boot_source", name="os", **declared)["changed"]
     assert task("boot_source", name="os", state="absent")["changed"]

@@ -341,6 +341,18 @@ def test_volume_of_others_is_not_taken_over(boot: Run) -> None:
     assert store.writes == []
 
 
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("preflight", ["strict", "off"])
+def test_data_source_of_others_is_refused_before_the_import(boot: Run, check: bool, preflight: str) -> None:
+    source = {"pvc": {"name": f"fedora-{'ab' * 6}", "namespace": "golden"}}
+    store = cluster(sources=[made_by("kubectl", named("fedora", spec={"source": source}))])
+    result = boot(store, check=check, preflight=preflight, **IMAGE)
+    assert "the DataSource fedora exists and was not made for the boot source fedora" in result["msg"]
+    assert store.writes == store.dry_runs == []
+    assert not boot(store, check=check, preflight=preflight, force_conflicts=True, **IMAGE).get("failed")
+    assert not boot(store, check=check, preflight=preflight, take_over=["kubectl"], **IMAGE).get("failed")
+
+
 def test_uploads_to_one_volume_are_refused(boot: Run, tmp_path: Path) -> None:
     file = tmp_path / "disk.img"
     file.write_bytes(bytes(512))

@@ -14,7 +14,8 @@ from ..._cluster.task import UNKNOWN_IN_CHECK_MODE, Task
 from ..._cluster.writes.declare import apply_findings
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
-from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import preflight, source
 from ..upload import UploadFailed
 from . import upload_proxy
@@ -22,9 +23,10 @@ from .cdi import cdi
 from .clone_rights import may_clone
 from .contents import default_findings, file_content, image_content
 from .registry import CONFIG_MAP, SECRET
-from .state import LABELED, BootSourceState, has_content
+from .state import LABELED, BootSourceState, OwnHandler, has_content
 from .upload import proxy_connections, proxy_url
 
+_DATA_SOURCE: Final = "DataSource"
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
@@ -50,6 +52,8 @@ def resolve_contents(session: Session, boot_sources: list[BootSourceState], task
             boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
         if task.preflight != "off" and not boot_source.outcome.failed:
             apply_findings(boot_source.outcome, list(checks.findings(boot_source)), task)
+        # Before the import: a volume that nothing refers to would stay.
+        boot_source.outcome.failed = boot_source.outcome.failed or checks.foreign_data_source(boot_source, task) or None
 
     map_concurrently(check, boot_sources, task.concurrency)
     _refuse_same_volumes(boot_sources)
@@ -82,7 +86,7 @@ class _Checks:
             self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
         )
         if boot_source.state != LABELED and boot_source.has_data_source:
-            live = value_or_default(lambda: self._session.get(KINDS["DataSource"], *boot_source.name), None)
+            live = self._data_source(boot_source)
             if live is not None and (problem := preflight.redirect_problem(options, live)):
                 yield Finding(problem)
             yield from self._consumers(boot_source)
@@ -93,6 +97,17 @@ class _Checks:
             yield from preflight.release_notes(options, boot_source.labels, release) if release is not None else ()
             if boot_source.uploads and not self._is_filled(boot_source):
                 yield from self._proxy(boot_source)
+
+    def foreign_data_source(self, boot_source: BootSourceState, task: Task) -> str:
+        """Why the task must not declare its DataSource; "" if it may, or if CDI makes the DataSource."""
+        if boot_source.state == LABELED or boot_source.polls or not boot_source.has_data_source:
+            return ""
+        live = self._data_source(boot_source)
+        name = boot_source.options["name"]
+        return "" if live is None else OwnHandler().foreign_problem(name, _DATA_SOURCE, live, task)
+
+    def _data_source(self, boot_source: BootSourceState) -> Manifest | None:
+        return get_readable(self._lookup, _DATA_SOURCE, *boot_source.name)
 
     def _is_filled(self, boot_source: BootSourceState) -> bool:
         return value_or_default(lambda: has_content(self._session, boot_source), False)

@@ -139,7 +139,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            foreign = OwnHandler().foreign_problem(manifest, live, task)
+            foreign = OwnHandler().foreign_problem(name_of(manifest), _CRON, live, task)
             boot_source.outcome.failed = foreign or preflight.replacement_problem(live) or None
             changed.append((boot_source, manifest))
         else:

@@ -138,14 +138,15 @@ class OwnHandler(KindHandler):
         step, live = super().plan(outcome, task), outcome.live
         if live is None or step.action not in plan.WRITES:
             return step
-        problem = self.foreign_problem(outcome.declared.manifest, live, task)
+        manifest = outcome.declared.manifest
+        name = labels_of(manifest).get(source.OWNER) or name_of(manifest)
+        problem = self.foreign_problem(name, manifest["kind"], live, task)
         return NOT_PLANNED._replace(refusal=problem) if problem else step
 
-    def foreign_problem(self, manifest: Manifest, live: Manifest, task: Task) -> str:
-        """Why the boot source with this manifest must not write the live object; "" if it may."""
-        name = labels_of(manifest).get(source.OWNER) or name_of(manifest)
+    def foreign_problem(self, name: str, kind: str, live: Manifest, task: Task) -> str:
+        """See `preflight.foreign_problem`. name: of the boot source."""
         takes_over = task.take_over if not task.force_conflicts else lambda _manager: True
-        return preflight.foreign_problem(name, manifest["kind"], live, self.manager, takes_over)
+        return preflight.foreign_problem(name, kind, live, self.manager, takes_over)
 
 
 class ImportHandler(OwnHandler):
