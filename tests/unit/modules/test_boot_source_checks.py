@@ -343,7 +343,7 @@ def test_volume_of_others_is_not_taken_over(boot: Run) -> None:
 
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("preflight", ["strict", "off"])
-def test_data_source_of_others_is_refused_before_the_import(boot: Run, check: bool, preflight: str) -> None:
+def test_data_source_of_others_is_refused_first(boot: Run, check: bool, preflight: str) -> None:
     source = {"pvc": {"name": f"fedora-{'ab' * 6}", "namespace": "golden"}}
     store = cluster(sources=[made_by("kubectl", named("fedora", spec={"source": source}))])
     result = boot(store, check=check, preflight=preflight, **IMAGE)

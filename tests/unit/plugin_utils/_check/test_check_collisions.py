@@ -65,7 +65,7 @@ def disk(kind: str, owner: str = "", **metadata: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["DataVolume", "PersistentVolumeClaim"])
-def test_declared_disk_has_the_name_of_a_made_one(check: Check, kind: str) -> None:
+def test_declared_disk_is_taken_over(check: Check, kind: str) -> None:
     volume = kind[0].lower().replace("d", "dataVolume").replace("p", "persistentVolumeClaim")
     remedy = f"use it as it is with a {volume} volume instead of the template"
     message = f"spec.dataVolumeTemplates[0]: disk.yml declares the {kind} shop/data: {TEXT}, or {remedy}"
