@@ -114,3 +114,15 @@ def test_a_preference_with_typed_options(task: Task, namespace: str, api: Any) -
         "requirements": {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}},
     }
     assert not task("preference", **options)["changed"]
+
+
+def test_object_of_a_catalog_has_a_warning(task: Task, namespace: str) -> None:
+    size = {"name": "own", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    rendered = task("instancetype", state="rendered", **size)["rendered"]
+    task("catalog", source="definitions", catalog="ours", definitions=rendered, namespaces=[namespace])
+    for check in (True, False):
+        (warning,) = warned(task("instancetype", check=check, **{**size, "memory": {"guest": "2Gi"}}))
+        assert (
+            "the object belongs to the catalog ours, whose next task changes it back; declare another name" in warning
+        )
+    assert warned(task("instancetype", **size)) == []

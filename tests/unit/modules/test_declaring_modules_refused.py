@@ -67,6 +67,15 @@ def test_warnings_name_the_vms_that_will_drift(run: Run) -> None:
     assert warned.endswith(RIGHT)
 
 
+def test_objects_of_a_catalog_have_a_warning(run: Run) -> None:
+    small = size("small")
+    small["metadata"]["labels"] = {"instancetypes.virtshape.io/catalog": "ours"}
+    store = Store({SIZES: [small], VMS: []})
+    output = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
+    text = "the object belongs to the catalog ours, whose next task changes it back; declare another name"
+    assert output["result"]["warnings"] == [text]
+
+
 def test_used_objects_are_deleted_by_force_only(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a")]})
     gone = {"namespace": "shop", "name": "small", "state": "absent"}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ...._resolver.api import managed_fields
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.finding import WARNING, Finding
-from ...._resolver.api.manifest import Manifest, Options
+from ...._resolver.api.manifest import Manifest, Options, labels_of
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
@@ -42,7 +42,7 @@ class CatalogObjectHandler(KindHandler):
 
     def skip_reason(self, live: Manifest) -> str | None:
         """Why a live object is left unchanged, or None."""
-        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
+        owner = labels_of(live).get(CATALOG_LABEL)
         if (
             self._catalog
             and owner not in (None, self._catalog)
@@ -81,7 +81,7 @@ class CatalogObjectHandler(KindHandler):
             return [] if self._force else self._use(outcome)
         deprecated = _deprecated(outcome.planned.manifest, kubevirt(self._session).release)
         # A catalog warns of its users once, for all its objects together.
-        return deprecated if self._catalog else [*deprecated, *self._drift(outcome)]
+        return deprecated if self._catalog else [*deprecated, *_taken(outcome.live), *self._drift(outcome)]
 
     def _drift(self, outcome: DeclareOutcome) -> list[Finding]:
         live = outcome.live
@@ -104,6 +104,13 @@ class CatalogObjectHandler(KindHandler):
             return [Finding(text)]
         remedy = "move them to another object first, or set force to delete the object anyway"
         return [Finding(f"in use by {labels(users)}; {remedy}")] if users else []
+
+
+def _taken(live: Manifest | None) -> list[Finding]:
+    """A warning if a catalog has the object that a task changes by itself: the two would never be done."""
+    catalog = labels_of(live or {}).get(CATALOG_LABEL)
+    text = f"the object belongs to the catalog {catalog}, whose next task changes it back"
+    return [Finding(text, WARNING, remedy="declare another name")] if catalog else []
 
 
 def skip_reason(live: Manifest, existing: str) -> str | None:
