@@ -61,7 +61,7 @@ def refused(run: Run, module: str, **options: Any) -> str:
         ),
         (
             {"name": "web", "volumes": [{"name": "root", "containerdisk": "a/b"}]},
-            "virtual_machines[3] (shop/web): volumes[0].containerdisk: unknown option; did you mean container_disk or",
+            "virtual_machines[3] (shop/web): volumes[0].containerdisk: unknown option; did you mean container_disk?",
         ),
         ({"name": "web", "instance_type": "a"}, "(shop/web): instance_type: unknown option; did you mean instancetype"),
         (
