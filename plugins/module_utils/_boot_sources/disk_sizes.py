@@ -39,9 +39,12 @@ class SmallDisk(NamedTuple):
 
 
 def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
-    """The disks whose claims request less than the VM declares. A claim may request more, because CDI adds overhead."""
+    """The disks whose claims request less than the VM declares. A claim may request more, because CDI adds overhead.
+
+    A claim without storage cannot grow; see `fixed_disks`.
+    """
     for path, claim, requested, declared in _claims(vm, objects):
-        if _bytes(declared) > _bytes(requested):
+        if bytes_of(declared) > bytes_of(requested) and not is_unbound(claim):
             storage_class = str((claim.get("spec") or {}).get("storageClassName") or "")
             yield SmallDisk(path, namespace_of(vm), name_of(claim), requested, declared, storage_class)
 
@@ -51,7 +54,7 @@ def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[Find
     before = {name_of(template): requested_size(template) for template in templates_of(live)}
     for path, claim, requested, declared in _claims(vm, objects):
         was = before.get(name_of(claim)) or declared
-        if _bytes(declared) < _bytes(was) <= _bytes(requested):
+        if bytes_of(declared) < bytes_of(was) <= bytes_of(requested):
             text = f"the disk {name_of(claim)} keeps its {_shown(requested)}, because claims never shrink"
             yield Finding(text, WARNING, path)
 
@@ -68,6 +71,11 @@ def obstacle_to_growth(disk: SmallDisk, classes: Mapping[str, Manifest] | None) 
     return f"its StorageClass {name_of(storage_class)} does not allow expansion; {remedy}"
 
 
+def is_unbound(claim: Manifest) -> bool:
+    """Whether a claim waits for its storage."""
+    return (claim.get("status") or {}).get("phase") == "Pending"
+
+
 def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str, str]]:
     """(path, claim, what it requests, the declared size) of the disks that exist."""
     for index, template in enumerate(templates_of(vm)):
@@ -82,7 +90,8 @@ def _shown(size: str) -> str:
     return human_readable(size) if size.isdigit() else size
 
 
-def _bytes(size: str) -> int:
+def bytes_of(size: str) -> int:
+    """The bytes of a quantity in billionths; 0 for a quantity that is none."""
     try:
         return parse(size).nanos
     except QuantityError:

@@ -15,7 +15,8 @@ from .._resolver.api.redaction import redact
 from .._resolver.api.tree import shown_differences
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable
 from .._resolver.preflight.object_keys import ObjectToRead
-from .._resolver.preflight.references import templates_of
+from .._resolver.preflight.references import requested_size, templates_of
+from .disk_sizes import bytes_of, is_unbound
 from .source import CRON, OWNER, target_of
 
 _VOLUME: Final = "DataVolume"
@@ -35,12 +36,13 @@ class FixedDisk(NamedTuple):
     """A disk that is otherwise than declared.
 
     path: where the VM declares the disk. name: the disk. changes: [{field, before, after}], what it has, and what is
-    declared.
+    declared. is_unfilled: whether nothing is on it.
     """
 
     path: str
     name: str
     changes: tuple[dict[str, Any], ...]
+    is_unfilled: bool = False
 
     @property
     def line(self) -> str:
@@ -50,11 +52,14 @@ class FixedDisk(NamedTuple):
         )
         return (
             f"{self.path}: the disk {self.name} has {', '.join(parts)}, because KubeVirt creates it only once; declare"
-            f" what it has, or a volume with another name, which is a new disk{self._move}"
+            f" what it has, or a volume with another name, which is a new disk{self._other_way}"
         )
 
     @property
-    def _move(self) -> str:
+    def _other_way(self) -> str:
+        if self.is_unfilled:
+            unfilled = f"the DataVolume {self.name}, which is not filled"
+            return f"; or delete {unfilled}, after this change, and KubeVirt makes it anew"
         moves = any(change["field"] in _STORAGE for change in self.changes)
         return " (KubeVirt copies the data to a blank one with spec.updateVolumesStrategy: Migration)" if moves else ""
 
@@ -103,11 +108,21 @@ def fixed_disks(vm: Manifest, objects: Lookup) -> Iterator[FixedDisk]:
         pairs = {
             **_source_pair(template, volume, claim, namespace, objects),
             **_storage_pairs(template, volume, claim),
+            **(_size_pair(template, volume) if volume is not None and _is_unfilled(volume, claim) else {}),
             **(_other_pairs(template, volume) if volume is not None else {}),
         }
         has, declared = ({field: pair[side] for field, pair in pairs.items()} for side in (0, 1))
         if changes := shown_differences(has, declared):
-            yield FixedDisk(f"spec.dataVolumeTemplates[{index}]", name_of(template), tuple(changes))
+            yield FixedDisk(
+                f"spec.dataVolumeTemplates[{index}]", name_of(template), tuple(changes), _is_unfilled(volume, claim)
+            )
+
+
+def _is_unfilled(volume: Manifest | None, claim: Manifest | None) -> bool:
+    """Whether a DataVolume has no claim, or one without storage, so nothing is lost with it."""
+    if volume is None:
+        return False
+    return is_unbound(claim) if claim is not None else not (volume.get("status") or {}).get("claimName")
 
 
 _Pairs = dict[str, tuple[Any, Any]]
@@ -125,6 +140,12 @@ def _storage_pairs(template: Manifest, volume: Manifest | None, claim: Manifest 
         if not (field == "resources" or undecided or same_modes):
             pairs[field] = (has, value)
     return pairs
+
+
+def _size_pair(template: Manifest, volume: Manifest) -> _Pairs:
+    """A claim without storage cannot grow. It may request more than its DataVolume, because CDI adds overhead."""
+    has, declared = requested_size(volume), requested_size(template)
+    return {"size": (has, declared)} if has and bytes_of(declared) > bytes_of(has) else {}
 
 
 def _storage_of(data_volume: Manifest) -> Manifest:

@@ -4,13 +4,14 @@ over a declared disk."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Final
 
 from ...module_utils._resolver.api.finding import COLLISION, WARNING, Finding
-from ...module_utils._resolver.api.manifest import Manifest, name_of, namespaced_name
+from ...module_utils._resolver.api.manifest import Manifest, name_of, namespace_of, namespaced_name
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.kubevirt.find.lookup import get_readable
-from ...module_utils._resolver.preflight.collisions import MAKES, Name, collisions, uses
+from ...module_utils._resolver.preflight.collisions import MAKES, Name, Use, collisions, uses
 from ...module_utils._resolver.preflight.existing_disks import is_own
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects
@@ -22,6 +23,9 @@ _DISKS: Final = {
     "PersistentVolumeClaim": ("persistentVolumeClaim", "persistent_volume_claim"),
 }
 
+# The namespace of objects without one.
+_DEFAULT: Final = "default"
+
 
 def findings(
     objects: Sequence[DeclaredObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
@@ -32,7 +36,8 @@ def findings(
     """
     yield from _taken_disks(objects, files, lookup)
     vms = [declared for declared in objects if declared.manifest["kind"] == VM]
-    among_all = _collisions(manifest for manifest in lookup.all if manifest["kind"] == VM)
+    known = {namespaced_name(manifest): uses(manifest) for manifest in lookup.all if manifest["kind"] == VM}
+    among_all = collisions({**known, **{namespaced_name(declared.manifest): _uses(declared) for declared in vms}})
     by_file: dict[str, list[Manifest]] = {}
     for declared in vms:
         by_file.setdefault(declared.location.file, []).append(declared.manifest)
@@ -62,6 +67,8 @@ def _taken_disks(
 
 def _taken(vm: DeclaredObject, key: ObjectKey, lookup: KnownObjects, file: str) -> str:
     """Why a disk must not have the name of one that a VM makes; "" if there is none, or if it is the VM's."""
+    if file and _place(vm, file) != _place(vm, vm.location.file):
+        return ""
     disk = get_readable(lookup, *key) or {"metadata": {}}
     owners = disk["metadata"].get("ownerReferences") or []
     # A disk of the cluster without owner may be the VM's: exports and backups drop the owner.
@@ -78,6 +85,16 @@ def _taken(vm: DeclaredObject, key: ObjectKey, lookup: KnownObjects, file: str) 
     remedy = f"a {volume} volume instead of the template" if vm.adopts_disks is None else option
     adoption = ", or set adopt_disks: true" if file and vm.adopts_disks is not None else ""
     return f"{problem}; choose another name for one of them, or use it as it is with {remedy}{adoption}"
+
+
+def _uses(declared: DeclaredObject) -> list[Use]:
+    place = _place(declared, declared.location.file)
+    return [use._replace(place=f"{place}{use.place}") for use in uses(declared.manifest)]
+
+
+def _place(vm: DeclaredObject, file: str) -> str:
+    """A folder if the VM has no namespace: whoever applies a folder says where its objects are to be."""
+    return f"{PurePath(file).parent}:" if namespace_of(vm.manifest) == _DEFAULT else ""
 
 
 def _collisions(vms: Iterable[Manifest]) -> dict[Name, list[Finding]]:

@@ -89,6 +89,15 @@ def test_clone_smaller_than_its_source(task: Task, shop: str, api: Any) -> None:
     failed = task.refused("virtual_machine", **entry, wait=True)
     assert "DataVolume web-boot: " in failed["msg"]
     assert "target resources requests storage size is smaller than the source" in failed["msg"]
+    entry["boot"] = {"data_source": "os", "size": "1Gi"}
+    (warning,) = warned(task("virtual_machine", **entry))
+    assert "has size 100Mi and not the declared 1Gi" in warning and "delete the DataVolume web-boot" in warning
+    volumes = objects(api, "DataVolume")
+    volumes.delete(name="web-boot", namespace=shop)
+    wait_until(
+        lambda: [(item.status or {}).get("phase") for item in volumes.get(namespace=shop).items] == ["Succeeded"]
+    )
+    assert warned(task("virtual_machine", check=True, **entry)) == []
     entry["boot"] = {"data_source": "os"}
     assert warned(task("virtual_machine", check=True, **{**entry, "name": "other"})) == []
 

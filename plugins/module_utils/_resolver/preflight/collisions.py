@@ -50,14 +50,17 @@ def collisions(
     vms: Mapping[Name, Iterable[Use]], made: Mapping[Name, Collection[str]] = MappingProxyType({})
 ) -> dict[Name, list[Finding]]:
     """The findings about each VM that has something in common with others; those about one thing have the same text.
+    A VM whose volumes have a disk in common has one, too.
 
     made: the disks that KubeVirt has made for a VM. A change of the VM does not make these worse, so they are a doubt.
     """
     groups: dict[tuple[str, str, str], dict[Name, Use]] = {}
+    found: dict[Name, list[Finding]] = {}
     for name, own in vms.items():
         for use in own:
-            groups.setdefault(use.key, {}).setdefault(name, use)
-    found: dict[Name, list[Finding]] = {}
+            first = groups.setdefault(use.key, {}).setdefault(name, use)
+            if first is not use and use.what == WRITES:
+                found.setdefault(name, []).append(_used_twice(use))
     for (what, place, value), members in groups.items():
         # VMs that make the same disk write to it, too.
         if len(members) < 2 or (what == WRITES and len(groups.get((MAKES, place, value), ())) > 1):
@@ -66,6 +69,11 @@ def collisions(
         for name, use in members.items():
             found.setdefault(name, []).append(_finding(use, names, is_made=value in made.get(name, ())))
     return found
+
+
+def _used_twice(use: Use) -> Finding:
+    text = f"two volumes of the VM use the disk {use.value}: QEMU refuses the guest, or both damage the data"
+    return Finding(text, WARNING, use.path, "leave out one of the volumes", rule=COLLISION)
 
 
 def _joined(names: list[str]) -> str:
@@ -113,7 +121,10 @@ def _is_shareable(disk: Manifest) -> bool:
     drive = disk.get("cdrom")
     if drive is not None and drive.get("readonly") is not False:
         return True
-    return bool(disk.get("shareable") or any((disk.get(device) or {}).get("readonly") for device in ("disk", "lun")))
+    # Guests that make reservations on a LUN agree on who writes, such as those of a failover cluster.
+    reserved = (disk.get("lun") or {}).get("reservation")
+    read_only = any((disk.get(device) or {}).get("readonly") for device in ("disk", "lun"))
+    return bool(disk.get("shareable") or reserved or read_only)
 
 
 def _addresses(vm: Manifest) -> Iterator[Use]:

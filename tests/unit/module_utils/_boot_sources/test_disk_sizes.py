@@ -40,6 +40,12 @@ def test_small_disks(size: str, small: bool, field: str) -> None:
     assert list(disk_sizes.small_disks(vm(size, field), claim("20Gi"))) == ([DISK] if small else [])
 
 
+def test_a_claim_without_storage_cannot_grow() -> None:
+    bound = claim("20Gi").get("PersistentVolumeClaim", "shop", "web-boot")
+    unbound = {**(bound or {}), "status": {"phase": "Pending"}}
+    assert list(disk_sizes.small_disks(vm("40Gi"), Objects([unbound]))) == []
+
+
 @pytest.mark.parametrize("objects", [Objects([]), claim(""), claim("much")])
 def test_claims_of_unknown_size(objects: Objects) -> None:
     names = [disk.name for disk in disk_sizes.small_disks(vm("1Gi"), objects)]

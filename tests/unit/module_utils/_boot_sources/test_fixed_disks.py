@@ -131,6 +131,25 @@ def test_sources(has: Manifest, declared: Manifest, texts: Any) -> None:
     assert found(vm(**declared), data_volume(**has)) == ([("source", *texts)] if texts else [])
 
 
+def test_size_of_a_disk_without_claim() -> None:
+    def sized(size: str) -> Manifest:
+        return {"resources": {"requests": {"storage": size}}}
+
+    made = data_volume(storage=sized("1Gi"))
+    (disk,) = fixed_disks(vm(storage=sized("4Gi")), Objects([made]))
+    assert disk.line.startswith("spec.dataVolumeTemplates[0]: the disk web-boot has size 1Gi and not the declared 4Gi")
+    assert disk.line.endswith(
+        "; or delete the DataVolume web-boot, which is not filled, after this change, and KubeVirt makes it anew"
+    )
+    assert found(vm(storage=sized("1024Mi")), made) == []
+    assert found(vm(), made) == []
+    # The claim has the size, even if it cannot be read.
+    assert found(vm(storage=sized("4Gi")), {**made, "status": {"claimName": "web-boot"}}) == []
+    assert found(vm(storage=sized("4Gi")), made, claim(**sized("1Gi"))) == []
+    unbound = {**claim(**sized("1.1Gi")), "status": {"phase": "Pending"}}
+    assert found(vm(storage=sized("4Gi")), made, unbound) == [("size", "1Gi", "4Gi")]
+
+
 def test_another_secret_of_the_same_image() -> None:
     other = {"http": {**URL["http"], "secretRef": "new"}}
     assert found(vm(source=other), data_volume(source=URL)) == [("source.secretRef", "key", "new")]
@@ -183,5 +202,5 @@ def test_a_line_says_what_to_do() -> None:
         " only once; declare what it has, or a volume with another name, which is a new disk (KubeVirt copies the data"
         " to a blank one with spec.updateVolumesStrategy: Migration)"
     )
-    (disk,) = fixed_disks(vm(source=URL), Objects([data_volume(source={"blank": {}})]))
+    (disk,) = fixed_disks(vm(source=URL), Objects([data_volume(source={"blank": {}}), claim()]))
     assert disk.line.endswith("which is a new disk")

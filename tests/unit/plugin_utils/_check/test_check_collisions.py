@@ -35,6 +35,18 @@ def test_vms_of_several_files_share_a_disk(check: Check) -> None:
     assert second.startswith(f"b.yml:15: warning: VirtualMachine shop/b: {text}")
 
 
+def test_folders_decide_of_vms_without_namespace(check: Check) -> None:
+    def bare(name: str) -> dict[str, Any]:
+        manifest = vm(name)
+        del manifest["metadata"]["namespace"]
+        return manifest
+
+    assert told(check({"dev/vm.yml": bare("web-dev"), "prod/vm.yml": bare("web-prod")})[1]) == []
+    assert len(told(check({"dev/vm.yml": bare("web-dev"), "dev/b.yml": bare("b")})[1])) == 2
+    files = {"dev/vm.yml": bare("web-dev"), "prod/vm.yml": bare("web-prod")}
+    assert len(told(check(files, "--namespace", "shop")[1])) == 2
+
+
 def test_vms_of_one_file_make_one_disk(check: Check) -> None:
     code, lines = check({"a.yml": [made("a"), made("b")]})
     assert code == 1 and [": error: " in line for line in told(lines)] == [True, True]
@@ -75,6 +87,12 @@ def test_declared_disk_is_taken_over(check: Check, kind: str) -> None:
     task = {"kubernetes.core.k8s": {"definition": {**disk(kind), "spec": size}}}
     _code, lines = check({"vm.yml": made("a"), "disk.yml": yaml.safe_dump([{"hosts": "all", "tasks": [task]}])})
     assert [message in line for line in told(lines)] == [True]
+
+
+def test_disks_of_other_folders_are_no_collision(check: Check) -> None:
+    files = {"dev/disk.yml": disk("DataVolume", namespace="default"), "prod/vm.yml": made("web", namespace="default")}
+    assert told(check(files)[1]) == []
+    assert len(told(check({**files, "dev/vm.yml": made("web-dev", namespace="default")})[1])) == 1
 
 
 def test_disks_of_other_names_are_no_collision(check: Check) -> None:

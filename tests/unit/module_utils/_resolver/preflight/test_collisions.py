@@ -76,6 +76,7 @@ def test_running_vms_that_write_to_one_disk(other: Manifest) -> None:
         vm("b", CLAIM, disks=[SHAREABLE]),
         vm("b", CLAIM, disks=[{"name": "root", "cdrom": {"bus": "sata"}}]),
         vm("b", CLAIM, disks=[{"name": "root", "lun": {"readonly": True}}]),
+        vm("b", CLAIM, disks=[{"name": "root", "lun": {"bus": "scsi", "reservation": True}, "errorPolicy": "report"}]),
         vm("b", CLAIM, filesystems=[{"name": "root", "virtiofs": {}}]),
         vm("b", {"name": "root", "ephemeral": CLAIM}),
         vm("b", {"name": "root", "persistentVolumeClaim": {"claimName": "fedora", "readOnly": True}}),
@@ -83,6 +84,17 @@ def test_running_vms_that_write_to_one_disk(other: Manifest) -> None:
 )
 def test_disks_that_several_vms_may_have(other: Manifest) -> None:
     assert found(vm("a", CLAIM), other) == {}
+
+
+def test_two_volumes_write_to_one_disk() -> None:
+    again = {**VOLUME, "name": "again"}
+    text = "spec.template.spec.volumes[1]: two volumes of the VM use the disk fedora: QEMU refuses the guest"
+    ((severity, line),) = found(vm("a", CLAIM, again), vm("b", CLAIM, again, strategy="Halted"))["a"]
+    assert (severity, line.startswith(text)) == ("warning", True)
+    both = [{**SHAREABLE, "name": name} for name in ("root", "again")]
+    assert found(vm("a", CLAIM, again, disks=both)) == {}
+    # A name that a VM makes twice is one disk.
+    assert len(found(vm("a", VOLUME, again, makes=("fedora", "fedora")))["a"]) == 1
 
 
 def test_a_writable_cdrom_is_no_shared_disk() -> None:
