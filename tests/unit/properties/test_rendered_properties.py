@@ -55,12 +55,14 @@ def sent(host: str, module: str, options: Manifest) -> tuple[list[Manifest], Man
 
 
 @pytest.fixture(scope="module")
-def dest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("rendered") / "it.yaml"
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rendered")
 
 
-def compare(host: str, dest: Path, module: str, options: Manifest) -> None:
+def compare(host: str, folder: Path, module: str, options: Manifest) -> None:
     declared, result = sent(host, module, options)
+    # A module replaces no file that another one has rendered.
+    dest = folder / f"{module}.yaml"
     rendered = execute(module, {**options, "state": "rendered", "dest": str(dest)})
     if result.get("failed"):
         event("refused")
@@ -72,14 +74,14 @@ def compare(host: str, dest: Path, module: str, options: Manifest) -> None:
 
 
 @given(options=OPTIONS)
-def test_rendered_vms_are_those_that_are_sent(host: str, dest: Path, options: Manifest) -> None:
-    compare(host, dest, "virtual_machine", {"name": "web", "namespace": "shop", **options})
+def test_rendered_vms_are_those_that_are_sent(host: str, folder: Path, options: Manifest) -> None:
+    compare(host, folder, "virtual_machine", {"name": "web", "namespace": "shop", **options})
 
 
 @given(
     declared=st.tuples(st.just({"name": "size"}), INSTANCETYPES, st.just("instancetype"))
     | st.tuples(st.just({"name": "guest", "namespace": "shop"}), PREFERENCES, st.just("preference"))
 )
-def test_rendered_types_are_those_that_are_sent(host: str, dest: Path, declared: Any) -> None:
+def test_rendered_types_are_those_that_are_sent(host: str, folder: Path, declared: Any) -> None:
     named, spec, module = declared
-    compare(host, dest, module, {**named, "spec": spec})
+    compare(host, folder, module, {**named, "spec": spec})
