@@ -319,6 +319,27 @@ def test_changed_fields_are_taken_over_at_once(task: Task, shop: str, api: Any) 
     assert not task("virtual_machine", **other)["changed"]
 
 
+def test_a_matcher_taken_by_force_is_removed_as_a_whole(task: Task, shop: str, api: Any) -> None:
+    """The manager before still owns the objects around the names; without contents, the VM would not start."""
+    vms(api).create(namespace=shop, body=MANIFEST, field_manager="Terraform")
+    own: dict[str, Any] = {"namespace": shop, "name": "web", "run_strategy": "Halted", "volumes": VOLUMES}
+    task("instancetype", namespace=shop, name="other", cpu={"guest": 1}, memory={"guest": "2Gi"})
+    task("preference", namespace=shop, name="other", devices={})
+    other = {"name": "other", "kind": KIND}
+    sized = {
+        "instancetype": other,
+        "preference": {**other, "kind": "VirtualMachinePreference"},
+        "force_conflicts": True,
+    }
+    assert task("virtual_machine", **own, **sized)["changed"]
+    own |= {"spec": {"template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}}
+    for check in (True, False):
+        result = task("virtual_machine", **own, check=check)
+        assert result["changed"] and not [text for text in warned(result) if "no longer declared" in text]
+    assert not live(api, shop, "web")["spec"].keys() & {"instancetype", "preference"}
+    assert not task("virtual_machine", **own)["changed"]
+
+
 def test_take_over_from_the_only_manager(task: Task, namespace: str, api: Any) -> None:
     """Without managed fields the API server would give all fields to nobody, whom no apply may take them from."""
     kind = objects(api, KIND)

@@ -85,6 +85,14 @@ def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[st
     )
 
 
+def sharers(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
+    """The managers (see `fields_of_others`) that own a field of ours or a part of it.
+
+    A parent that they own is an object without contents of theirs: of an atomic one, we would own the whole too.
+    """
+    return tuple(sorted({name for name, fields in managers if any(is_inside(own, field) for own in fields)}))
+
+
 def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] | None:
     for entry in entries(live):
         if (entry.get("manager"), entry.get("operation")) == (manager, operation):

@@ -85,7 +85,7 @@ def present(
     if same and owned_fields is not None and not managed_fields.unowned_fields(owned_fields, desired_fields):
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in managed_fields.fields_of_others(live, manager) if entry[0] not in taken_from]
-    shared = {field: names for field in dropped if (names := managed_fields.owners(others, field))}
+    shared = {field: names for field in dropped if (names := managed_fields.sharers(others, field))}
     # An apply does not remove what another type of request has written.
     updated_by_us = {
         field

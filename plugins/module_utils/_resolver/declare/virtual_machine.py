@@ -103,7 +103,7 @@ def _with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, for
     """
     if live is None or step.action != APPLY:
         return step
-    return _without_pins(_without_plugged(_without_running(step, live, manager, force), live, force), live)
+    return _without_pins(_without_plugged(_without_running(step, live, manager, force), live, force), live, manager)
 
 
 def _without_plugged(step: Plan, live: dict[str, Any], force: bool) -> Plan:
@@ -120,29 +120,38 @@ def _without_plugged(step: Plan, live: dict[str, Any], force: bool) -> Plan:
     return step._replace(before=before, after=after, merge_patch={**step.merge_patch, **patch})
 
 
-def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
+def _without_pins(step: Plan, live: dict[str, Any], manager: str) -> Plan:
     """The plan without the revisionName of a replaced instancetype or preference, whoever set it.
 
     Name and revisionName change in one request: up to KubeVirt 1.4 virt-controller would set the revisionName again.
+    The same removes the whole of a matcher whose name goes, for no VM starts with the parts that others own.
     """
     merge_patch: dict[Field, Any] = {}
-    before = copy(step.before)
+    before, retained = copy(step.before), step.retained
     for matcher_field in MATCHER_FIELDS:
         desired, current = matcher_field.matcher_of(step.manifest), matcher_field.matcher_of(live)
-        if not current or not current.get("revisionName") or (desired and desired.get("revisionName")):
+        if not current or (desired and desired.get("revisionName")):
             continue
-        path = ("spec", matcher_field.matcher)
-        if desired is None and matcher_field.matcher in before.get("spec", {}):
+        path, pinned = ("spec", matcher_field.matcher), bool(current.get("revisionName"))
+        removed = before.get("spec", {}).get(matcher_field.matcher, {}) if desired is None else {}
+        if removed and (
+            pinned
+            or ("name" in removed and managed_fields.owners(managed_fields.fields_of_others(live, manager), path))
+        ):
             merge_patch |= {**managed_fields.leaf_fields(step.after), **_removals(step, live), path: None}
-        elif desired and (
-            desired.get("name") != current.get("name")
-            or matcher_field.kind_of(desired) != matcher_field.kind_of(current)
+            merge(before, {"spec": {matcher_field.matcher: current}})
+            retained = tuple(entry for entry in retained if not managed_fields.is_inside(entry[0], path))
+        elif (
+            pinned
+            and desired
+            and (
+                desired.get("name") != current.get("name")
+                or matcher_field.kind_of(desired) != matcher_field.kind_of(current)
+            )
         ):
             fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
             merge_patch |= {(*path, field): value for field, value in fields.items()}
-        else:
-            continue
-        merge(before, {"spec": {matcher_field.matcher: {"revisionName": current["revisionName"]}}})
+            merge(before, {"spec": {matcher_field.matcher: {"revisionName": current["revisionName"]}}})
     merge_patch = {**step.merge_patch, **merge_patch}
     gone = {field for field, value in merge_patch.items() if value is None}
     patch = {
@@ -150,7 +159,7 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
         for field, value in merge_patch.items()
         if not any(field[:length] in gone for length in range(1, len(field)))
     }
-    return step._replace(before=before, merge_patch=patch)
+    return step._replace(before=before, merge_patch=patch, retained=retained)
 
 
 def _removals(step: Plan, live: dict[str, Any]) -> dict[Field, None]:

@@ -288,6 +288,15 @@ def test_a_removed_instancetype_takes_its_revision_along() -> None:
     assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
+def test_a_matcher_that_another_manager_would_keep_empty_is_removed() -> None:
+    live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
+    entry = {"manager": "Terraform", "operation": "Update", "fieldsV1": {"f:spec": {"f:instancetype": {}}}}
+    live["metadata"]["managedFields"].append(entry)
+    manifest = planned({**PLAIN, "memory": "2Gi"}, live)
+    assert manifest.retained == ()
+    assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
+
+
 def test_one_patch_swaps_preference_and_memory_for_instancetype() -> None:
     live = applied(created({**PLAIN, "memory": "2Gi", "preference": {"name": "x"}}))
     live["spec"]["preference"]["revisionName"] = "a-x-1"
