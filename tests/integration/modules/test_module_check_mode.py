@@ -167,6 +167,9 @@ def test_vms_of_an_earlier_task_are_operated_on(task: Task, shop: str) -> None:
         assert not checked["changed"]
         (problem,) = [text.removesuffix(f"; {UNKNOWN}") for text in warned(checked) if text.endswith(UNKNOWN)]
         assert task.refused(module, **options)["msg"] == problem
+    estate = {"source": "cluster"}
+    assert warned(task("estate_info", check=True, **estate)) == [f"source: cluster: has no machine; {UNKNOWN}"]
+    assert task.refused("estate_info", **estate)["msg"] == "source: cluster: has no machine"
     nowhere = {"namespace": "test-nowhere"}
     for module, options in (*tasks, ("controller_revision", {"state": "pruned"})):
         assert warned(task(module, check=True, **options, **nowhere))[0].endswith(UNKNOWN)
