@@ -78,6 +78,8 @@ def test_option_of_the_task_in_an_entry(render: Render) -> None:
         assert result["msg"] == (
             f"virtual_machines[1] (b): {option}: an option of the whole task; move it out of virtual_machines"
         )
+    result = render("virtual_machine", virtual_machines=[{"name": "a"}], defaults={"wait": True})
+    assert result["msg"] == "virtual_machines[0] (a): wait: an option of the whole task; move it out of defaults"
 
 
 def test_only_files_with_other_content_are_written(render: Render, tmp_path: Path) -> None:

@@ -196,7 +196,8 @@ class Declaration:
             where = f"{self.plural}[{index}]{name and f' ({name})'}"
             misplaced = [key for key in own if key not in spec and key in of_task]
             if misplaced:
-                problems.append(f"{where}: {misplaced[0]}: an option of the whole task; move it out of {self.plural}")
+                place = "defaults" if misplaced[0] in shared else self.plural
+                problems.append(f"{where}: {misplaced[0]}: an option of the whole task; move it out of {place}")
                 continue
             if problem := shape_problem(own, spec):
                 problems.append(f"{where}: {problem}")

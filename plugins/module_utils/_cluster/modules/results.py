@@ -86,10 +86,10 @@ def label(item: Mapping[str, Any]) -> str:
 
 def group_warnings(warnings: Iterable[tuple[str, str]]) -> list[str]:
     """Warnings about objects, given with the objects' labels: each warning once, with all its objects."""
-    labels_by_warning: dict[str, list[str]] = {}
+    labels_by_warning: dict[str, dict[str, None]] = {}
     for label, warning in warnings:
-        labels_by_warning.setdefault(warning, []).append(label)
-    return [f"{first_names(labels, _SHOWN)}: {warning}" for warning, labels in labels_by_warning.items()]
+        labels_by_warning.setdefault(warning, {})[label] = None
+    return [f"{first_names(list(labels), _SHOWN)}: {warning}" for warning, labels in labels_by_warning.items()]
 
 
 def server_warnings(sessions: Iterable[Session], told: Iterable[str] = ()) -> list[str]:

@@ -1,7 +1,7 @@
 """The API server's warnings as those of a task."""
 
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.modules.results import server_warnings
+from plugins.module_utils._cluster.modules.results import group_warnings, server_warnings
 from scripted_server import VMS, Store, session_with
 
 DENIED = "Validation failed for ValidatingAdmissionPolicy 'limit' with binding 'limit': spec.cpu: too large (limit a)"
@@ -18,6 +18,10 @@ def kept(*warnings: tuple[str, str]) -> Session:
 def test_equal_warnings_name_their_objects_once() -> None:
     sessions = [kept(("old", "shop/a"), ("old", "shop/a"), ("other", "shop/a")), kept(("old", "shop/b"))]
     assert server_warnings(sessions) == ["shop/a, shop/b: old", "shop/a: other"]
+
+
+def test_objects_of_two_kinds_with_one_name_are_named_once() -> None:
+    assert group_warnings([("shop/a", "old"), ("shop/a", "old"), ("shop/b", "old")]) == ["shop/a, shop/b: old"]
 
 
 def test_words_of_checks_are_not_repeated() -> None:
