@@ -319,7 +319,7 @@ def test_changed_fields_are_taken_over_at_once(task: Task, shop: str, api: Any) 
     assert not task("virtual_machine", **other)["changed"]
 
 
-def test_a_matcher_taken_by_force_is_removed_as_a_whole(task: Task, shop: str, api: Any) -> None:
+def test_matchers_taken_by_force_are_removed(task: Task, shop: str, api: Any) -> None:
     """The manager before still owns the objects around the names; without contents, the VM would not start."""
     vms(api).create(namespace=shop, body=MANIFEST, field_manager="Terraform")
     own: dict[str, Any] = {"namespace": shop, "name": "web", "run_strategy": "Halted", "volumes": VOLUMES}

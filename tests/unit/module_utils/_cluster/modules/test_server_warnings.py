@@ -20,7 +20,7 @@ def test_equal_warnings_name_their_objects_once() -> None:
     assert server_warnings(sessions) == ["shop/a, shop/b: old", "shop/a: other"]
 
 
-def test_objects_of_two_kinds_with_one_name_are_named_once() -> None:
+def test_objects_with_one_name_are_named_once() -> None:
     assert group_warnings([("shop/a", "old"), ("shop/a", "old"), ("shop/b", "old")]) == ["shop/a, shop/b: old"]
 
 

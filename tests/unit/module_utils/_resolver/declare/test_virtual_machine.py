@@ -288,7 +288,7 @@ def test_a_removed_instancetype_takes_its_revision_along() -> None:
     assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
-def test_a_matcher_that_another_manager_would_keep_empty_is_removed() -> None:
+def test_a_matcher_without_its_name_is_removed() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
     entry = {"manager": "Terraform", "operation": "Update", "fieldsV1": {"f:spec": {"f:instancetype": {}}}}
     live["metadata"]["managedFields"].append(entry)
