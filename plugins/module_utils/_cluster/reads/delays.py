@@ -120,16 +120,16 @@ class _Blockers:
     def __init__(self, session: Session, namespace: str, kinds: Iterable[str], events: Iterable[Manifest]) -> None:
         self._session, self._namespace = session, namespace
         self._live = {kind: _listed(session, KINDS[kind], namespace) for kind in kinds}
-        self._warned: dict[tuple[str, str], str] = {}
-        # Pods that are gone by the VM of their guest, the newest last.
-        self._pods_warned: dict[str, str] = {}
+        # The newest event about each object, and about the pods of each VM.
+        self._warned: dict[tuple[str, str], Manifest] = {}
+        self._pods_warned: dict[str, Manifest] = {}
         for event in events:
             about = event.get("involvedObject") or {}
             if event.get("type") == "Warning":
                 key = str(about.get("kind")), str(about.get("name"))
-                self._warned[key] = _event_text(event)
+                self._warned[key] = event
                 if key[0] == "Pod":
-                    self._pods_warned.update(dict.fromkeys(_names_of(event), key[1]))
+                    self._pods_warned.update(dict.fromkeys(_names_of(event), event))
 
     def of_vms(self, vms: Mapping[str, Manifest]) -> dict[str, list[str]]:
         pods: dict[str, list[Manifest]] = {}
@@ -151,8 +151,8 @@ class _Blockers:
         for pod in pods:
             yield from self._lines("pod", pod)
         gone = self._pods_warned.get(name)
-        if gone and not pods:
-            yield f"pod {gone}: {self._warned['Pod', gone]}"
+        if gone is not None and not pods and _is_of(gone, vm):
+            yield f"pod {gone['involvedObject']['name']}: {_event_text(gone)}"
 
     def of_data_source(self, name: str, source: Manifest) -> Iterator[str]:
         volumes = [value_at(source, ("spec", "source", "pvc", "name"))]
@@ -181,7 +181,8 @@ class _Blockers:
         progress = str(status.get("progress") or "")
         said = phase if progress in ("", "N/A") else f"{phase} {progress}"
         abouts = {"DataVolume": ("DataVolume", "PersistentVolumeClaim"), "pod": ("Pod",)}.get(kind, (kind,))
-        warnings = (self._warned.get((about, name), "") for about in abouts)
+        events = (self._warned.get((about, name)) for about in abouts)
+        warnings = (_event_text(event) for event in events if event is not None and _is_of(event, item))
         reasons: list[str] = []
         for words in (_container(status), _false_condition(status, _CONDITIONS.get(kind, ())), *warnings):
             # Events mostly repeat what a condition or a container says.
@@ -237,8 +238,8 @@ def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifes
         subject = str(about.get("name"))
         if about.get("kind") == "Pod":
             vms = [name for name in _names_of(event) if name in items and not _is_volume(items[name])]
-            newest.update({("Pod", name, ""): event for name in vms})
-        elif about.get("kind") in _CLAIMS and subject in owners:
+            newest.update({("Pod", name, ""): event for name in vms if _is_of(event, items[name])})
+        elif about.get("kind") in _CLAIMS and subject in owners and _is_of(event, items[owners[subject]]):
             newest[about["kind"], owners[subject], subject] = event
     found: dict[str, str] = {}
     for (kind, name, claim), event in newest.items():
@@ -268,17 +269,23 @@ def _remedy(item: Manifest, claim: str) -> str:
     return f"mark a StorageClass as the default, or delete the {owner} and name one"
 
 
-def newest_events(events: Iterable[Manifest], names: Iterable[str]) -> dict[str, list[str]]:
+def newest_events(events: Iterable[Manifest], items: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
     """The newest events about these VMs and their VMIs, pods, DataVolumes and claims, the newest last.
 
-    events: see `listed_events`.
+    events: see `listed_events`. items: the objects by name; None for one that does not exist.
     """
-    by_name: dict[str, list[Manifest]] = {name: [] for name in names}
+    by_name: dict[str, list[Manifest]] = {name: [] for name in items}
     for event in events:
         for name in _names_of(event):
-            if name in by_name:
+            if name in by_name and _is_of(event, items[name]):
                 by_name[name].append(event)
     return {name: [_event_text(event) for event in about[-_SHOWN:]] for name, about in by_name.items() if about}
+
+
+def _is_of(event: Manifest, item: Manifest | None) -> bool:
+    """Whether an event is not older than an object, so that it is not about an earlier one of its name."""
+    made, created = (metadata_of(of or {}).get("creationTimestamp") for of in (event, item))
+    return not (made and created) or str(made) >= str(created)
 
 
 def _names_of(event: Manifest) -> Iterator[str]:

@@ -114,7 +114,7 @@ def wait_for(
     if explain and namespace and (late or failed):
         events = listed_events(session, namespace)
         blocked = blockers(session, kind.kind, namespace, {name: wait.last[name] for name in (*late, *failed)}, events)
-    newest = newest_events(events, late)
+    newest = newest_events(events, {name: wait.last[name] for name in late})
     for name, failure in failed.items():
         wait.ended[name] = wait.last[name], failure_text(failure, blocked.get(name, ()))
     wait.end_all(

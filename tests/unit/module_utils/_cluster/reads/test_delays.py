@@ -307,3 +307,24 @@ def test_pod_events_say_nothing_of_data_volumes() -> None:
     volume = {"kind": "DataVolume", "metadata": {"name": "fedora", "namespace": "shop"}, "spec": {}}
     with session_with(Store({f"{CORE}/events": events})) as session:
         assert absent_objects(session, "shop", {"fedora": volume}) == {}
+
+
+def test_events_of_an_earlier_vm_are_left_out() -> None:
+    """Its name, those of its disks and the beginning of that of its pod are those of the new one."""
+
+    def event(made: str, kind: str, name: str) -> dict[str, Any]:
+        about = {"involvedObject": {"kind": kind, "name": name}, "type": "Warning", "reason": "FailedMount"}
+        metadata = {"name": f"{name}.{made}", "creationTimestamp": made}
+        return {"metadata": metadata, **about, "message": f"of {made}: not found", "lastTimestamp": made}
+
+    old, created, new = (f"2026-11-29T08:0{minute}:00Z" for minute in range(3))
+    volume = {"metadata": {"name": "web-boot", "creationTimestamp": created}, "status": {"phase": "Pending"}}
+    late = {**LATE, "metadata": {**LATE["metadata"], "creationTimestamp": created}}
+    for made, told in ((old, False), (created, True), (new, True)):
+        events = [event(made, "DataVolume", "web-boot"), event(made, "Pod", "virt-launcher-web-x7k2p")]
+        with session_with(Store({VOLUMES: [volume], f"{CORE}/events": events}), retry_timeout=0) as session:
+            listed = listed_events(session, "shop")
+            lines = blockers(session, "VirtualMachine", "shop", {"web": late}, listed)["web"]
+            assert [f"of {made}" in line for line in lines] == ([True, True] if told else [False])
+            assert bool(newest_events(listed, {"web": late})) == told
+            assert bool(absent_objects(session, "shop", {"web": late})) == told
