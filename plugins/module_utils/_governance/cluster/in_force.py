@@ -10,6 +10,7 @@ from ..._cluster.client.errors import ApiError, RequestFailed, lacks_permission
 from ..._cluster.client.session import Session
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.api.name_rules import one_line
 from ..language import AUDIT, DENY, Limit
@@ -95,9 +96,11 @@ def _changes(outcomes: Iterable[DeclareOutcome]) -> Iterator[_Change]:
 
 
 def _namespaces(session: Session, changes: Iterable[_Change]) -> dict[str, dict[str, str]]:
-    """The labels of the namespaces; without the right to list them, those that the limits name."""
+    """The labels of the namespaces, the oldest first, which hardly goes during a wait; without the right to list them,
+    those that the limits name.
+    """
     try:
-        live = session.list(KINDS["Namespace"], None, True)
+        live = sorted(session.list(KINDS["Namespace"], None, True), key=_created)
     except RequestFailed:
         limits = [limit for change in changes for limit in (change.after, change.before) if limit is not None]
         return {name: {} for limit in limits for name in limit.namespaces}
@@ -106,6 +109,10 @@ def _namespaces(session: Session, changes: Iterable[_Change]) -> dict[str, dict[
         for item in live
         if not item["metadata"].get("deletionTimestamp")
     }
+
+
+def _created(namespace: Manifest) -> str:
+    return str(namespace["metadata"].get("creationTimestamp") or "")
 
 
 def _problem(session: Session, test: _Test) -> str:

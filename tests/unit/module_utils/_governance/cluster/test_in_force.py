@@ -33,6 +33,7 @@ class Server:
     def __init__(self, *answers: Any, namespaces: Any = ("shop", "lab")) -> None:
         self.answers = list(answers)
         self.namespaces = namespaces
+        self.created: dict[str, str] = {}
         self.asked: list[tuple[str, str]] = []
         self.warnings: dict[str, Any] = {}
         self.lists = 0
@@ -44,7 +45,8 @@ class Server:
         self.lists += 1
         if isinstance(self.namespaces, RequestFailed):
             raise self.namespaces
-        return [{"metadata": {"name": name}} for name in self.namespaces] + [
+        live = [{"name": name, "creationTimestamp": self.created.get(name)} for name in self.namespaces]
+        return [{"metadata": metadata} for metadata in live] + [
             {"metadata": {"name": "going", "deletionTimestamp": "now"}}
         ]
 
@@ -179,6 +181,15 @@ def test_where_it_is_asked(after: Limit, before: Any, namespaces: Any, asked: st
     server = Server({} if old else denied(message(after)), namespaces=namespaces)
     assert awaited(server, written(after, before)).failed is None
     assert {namespace for namespace, _name in server.asked} == ({asked} if asked else set())
+
+
+def test_the_oldest_namespace_is_asked() -> None:
+    """A new one may be deleted meanwhile, as those of tests and jobs are."""
+    limit = Limit("small", max_cpu=2)
+    server = Server(denied(message(limit)), namespaces=("job", "shop"))
+    server.created = {"job": "2026-11-29T08:00:00Z", "shop": "2025-01-01T00:00:00Z"}
+    awaited(server, written(limit))
+    assert {namespace for namespace, _name in server.asked} == {"shop"}
 
 
 def test_policies_have_one_validation_more() -> None:
