@@ -72,7 +72,7 @@ def api(cluster: Path) -> Any:
 
 @pytest.fixture
 def hook(cluster: Path, shop: str, tmp_path: Path) -> Iterator[Webhook]:
-    """A webhook that sees the VMs, instancetypes and preferences of `shop`."""
+    """A webhook that sees the VMs, instancetypes, preferences and DataImportCrons of `shop`."""
     with config.new_client_from_config(str(cluster)) as connection, webhook(connection, shop, tmp_path) as hook:
         yield hook
 

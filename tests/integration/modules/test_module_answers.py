@@ -253,3 +253,30 @@ def test_instancetype_and_preference(task: Task, hook: Webhook, shop: str, api: 
         # That VMs drift is no news of an object that stays as it is.
         assert (same["changed"], same["diff"], warned(same)) == (False, [], [words]), same
         assert not task("preference", **preference, check=check)["changed"]
+
+
+def test_cron_behind_a_webhook_is_not_made_anew(task: Task, hook: Webhook, shop: str, api: Any) -> None:
+    """CDI accepts no change of a DataImportCron, so one that differs is deleted and made anew."""
+
+    def mutate(new: Manifest, _old: Manifest) -> None:
+        if new["kind"] == "DataImportCron":
+            new["spec"]["schedule"] = "0 3 1 1 *"
+
+    def made() -> str:
+        cron = live(api, shop, "os", "DataImportCron")
+        assert cron["spec"]["schedule"] == "0 3 1 1 *"
+        return str(cron["metadata"]["uid"])
+
+    hook.mutate = mutate
+    image = {"image": "registry.example/disks/os", "query_registry": False, "size": "1Gi"}
+    options = {"name": "os", "namespace": shop, **image, "schedule": "0 0 1 1 *"}
+    assert task("boot_source", **options)["changed"]
+    uid = made()
+    text = f"spec.schedule: declared '0 0 1 1 *', but MutatingWebhookConfiguration pool-{shop} makes it '0 3 1 1 *'"
+    for check in (True, False):
+        same = task("boot_source", **options, check=check)
+        assert not same["changed"] and any(text in warning for warning in warned(same)), same
+    assert made() == uid
+    # Where a part of the change comes, it is made anew.
+    assert task("boot_source", **options, keep=5)["changed"]
+    assert made() != uid

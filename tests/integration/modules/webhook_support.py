@@ -45,7 +45,7 @@ class Webhook:
 
 @contextlib.contextmanager
 def webhook(connection: client.ApiClient, namespace: str, folder: Path) -> Iterator[Webhook]:
-    """A webhook for the VMs, instancetypes and preferences of a namespace, once the API server asks it.
+    """A webhook for a namespace's VMs, instancetypes, preferences and DataImportCrons, once the API server asks it.
 
     folder: for its certificate.
     """
@@ -91,12 +91,13 @@ def webhook(connection: client.ApiClient, namespace: str, folder: Path) -> Itera
                             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
                             "rules": [
                                 {
-                                    "apiGroups": ["kubevirt.io", "instancetype.kubevirt.io"],
+                                    "apiGroups": ["kubevirt.io", "instancetype.kubevirt.io", "cdi.kubevirt.io"],
                                     "apiVersions": ["*"],
                                     "resources": [
                                         "virtualmachines",
                                         "virtualmachineinstancetypes",
                                         "virtualmachinepreferences",
+                                        "dataimportcrons",
                                     ],
                                     "operations": ["CREATE", "UPDATE"],
                                 }

@@ -291,21 +291,32 @@ def test_cron_stays_without_the_right_to_create(boot: Run) -> None:
     assert predicted["changed"] and any(text in warning for warning in predicted["warnings"])
 
 
+NO_DRY_RUN = "admission webhook does not support dry run"
+
+
 @pytest.mark.parametrize(
-    ("code", "reason", "text"),
-    [
-        (409, "AlreadyExists", 'dataimportcrons.cdi.kubevirt.io "fedora" already exists'),
-        (400, "BadRequest", "admission webhook does not support dry run"),
-    ],
+    "answer",
+    [(201, polled(schedule="@weekly")), (400, {"kind": "Status", "reason": "BadRequest", "message": NO_DRY_RUN})],
 )
-def test_accepted_cron_is_replaced(boot: Run, code: int, reason: str, text: str) -> None:
+def test_accepted_cron_is_replaced(boot: Run, answer: tuple[int, Manifest]) -> None:
     store = cluster(crons=[polled()])
-    store.answers["POST", "/dataimportcrons"] = (code, {"kind": "Status", "reason": reason, "message": text})
+    store.answers["POST", "/dataimportcrons"] = answer
     # Nothing deletes the old one here, so the task waits in vain.
     result = boot(store, **POLLED)
     assert store.writes == [("DELETE", f"{GOLDEN}/dataimportcrons/fedora")]
     assert "waiting for the object to disappear" in result["msg"]
     assert boot(store, check=True, **POLLED)["changed"]
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_cron_that_a_webhook_keeps_as_it_is_stays(boot: Run, check: bool) -> None:
+    """A webhook sets the schedule, so a new DataImportCron would be like the live one."""
+    store = cluster(crons=[polled()])
+    store.answers["POST", "/dataimportcrons"] = (201, polled())
+    result = boot(store, check=check, **{**POLLED, "wait": False})
+    assert not any(method == "DELETE" for method, _path in [*store.writes, *store.dry_runs])
+    text = "spec.schedule: declared '@weekly', but an admission webhook or policy of the cluster makes it '@daily'"
+    assert any(f"DataImportCron fedora: {text}" in warning for warning in result["warnings"]), result
 
 
 def test_cron_that_deletes_its_images_stays(boot: Run) -> None:
@@ -328,8 +339,7 @@ def test_cron_of_others_is_neither_replaced_nor_deleted(boot: Run, check: bool, 
         result = boot(store, check=check, **options)
         assert "the DataImportCron fedora exists and was not made for the boot source fedora" in result["msg"]
     assert store.writes == store.dry_runs == []
-    exists = {"kind": "Status", "reason": "AlreadyExists", "message": "it exists"}
-    store.answers["POST", "/dataimportcrons"] = (409, exists)
+    store.answers["POST", "/dataimportcrons"] = (201, polled(schedule="@weekly"))
     assert boot(store, check=True, force_conflicts=True, **POLLED)["changed"]
 
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..._cluster.client.errors import ApiError, RequestFailed
+from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
+from ..._cluster.reads.admission import Mutators
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.task import Task
@@ -20,8 +21,10 @@ from ..._cluster.writes.engine import NO_DRY_RUN, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress, has_condition, labels_of, name_of, namespaced_name
+from ..._resolver.api.tree import copy, leaves, remove_at, set_at, value_at
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
+from ..._resolver.declare.answer import answered
 from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import cdi_webhooks as admission
 from .. import preflight, source
@@ -137,13 +140,18 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
         except RequestFailed as error:
             boot_source.outcome.failed = str(error)
             continue
-        # CDI rejects every change of a DataImportCron.
-        if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            foreign = OwnHandler().foreign_problem(name_of(manifest), _CRON, live, task)
-            boot_source.outcome.failed = foreign or preflight.replacement_problem(live) or None
-            changed.append((boot_source, manifest))
-        else:
+        if live is None or not _differs(manifest, live):
             unchanged.append((boot_source, manifest))
+            continue
+        foreign = OwnHandler().foreign_problem(name_of(manifest), _CRON, live, task)
+        boot_source.outcome.failed = foreign or preflight.replacement_problem(live) or None
+        admitted = None if boot_source.outcome.failed else _admitted(session, boot_source, manifest, task)
+        if admitted is not None and not _differs(admitted, live):
+            # A new one would be like this one, whatever is declared.
+            _warn_of_deviations(session, boot_source, manifest, admitted)
+            unchanged.append((boot_source, _with_live_spec(manifest, live)))
+        else:
+            changed.append((boot_source, manifest))
     declare_objects(session, ImportHandler(), unchanged, replace(task, wait=False))
     _replace(session, changed, task)
     if not task.wait or task.check_mode:
@@ -158,12 +166,31 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
         by_name[name].outcome.live, by_name[name].outcome.failed = waited
 
 
+def _differs(manifest: Manifest, live: Manifest) -> bool:
+    """Whether a DataImportCron has another spec than the live one: CDI rejects every change."""
+    return admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live) is not None
+
+
+def _with_live_spec(manifest: Manifest, live: Manifest) -> Manifest:
+    """The manifest with the values that the live object has for the declared fields of its spec."""
+    result = copy(manifest)
+    for field in leaves(manifest["spec"], ("spec",)):
+        remove_at(result, field)
+        if (value := value_at(live, field)) is not None:
+            set_at(result, field, value)
+    return result
+
+
+def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest: Manifest, admitted: Manifest) -> None:
+    manager = session.field_manager
+    lacks = plan.present(manifest, admitted, None, manager)
+    created = plan.present(manifest, None, None, manager)
+    for deviation in answered(created, None, admitted, lacks, manager).deviations:
+        boot_source.outcome.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(Mutators(session).of(KINDS[_CRON]))}")
+
+
 def _replace(session: Session, pairs: list[Pair], task: Task) -> None:
-    """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
-    either, nothing would poll the registry."""
-    for boot_source, manifest in pairs:
-        if not boot_source.outcome.failed:
-            _check_new(session, boot_source, manifest, task)
+    """Makes DataImportCrons anew that CDI and the API server accept."""
     if not task.check_mode:
         declare_objects(session, KindHandler(), pairs, replace(task, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
@@ -175,14 +202,21 @@ def _replace(session: Session, pairs: list[Pair], task: Task) -> None:
             )
 
 
-def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, task: Task) -> None:
+def _admitted(session: Session, boot_source: BootSourceState, manifest: Manifest, task: Task) -> Manifest | None:
+    """A new DataImportCron as the API server would store it; None if it does not tell. A refusal fails the boot source.
+
+    None is deleted before CDI's rules and the API server accept the new one: without either, nothing would poll the
+    registry.
+    """
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "name"}
+    # The old one has the name.
+    unnamed = {**manifest, "metadata": {**metadata, "generateName": f"{name_of(manifest)}-"}}
+    write = create(KINDS[_CRON].path(boot_source.options["namespace"]), unnamed)
+    write = write._replace(query=(("fieldManager", session.field_manager),))
+    answers: list[Manifest | None] = []
+
     def dry_run(_outcome: DeclareOutcome) -> None:
-        try:
-            send(session.dry_run_session(), create(KINDS[_CRON].path(boot_source.options["namespace"]), manifest))
-        except ApiError as error:
-            # The name is the last thing that the API server looks at: all else is accepted.
-            if error.reason != "AlreadyExists":
-                raise
+        answers.append(send(session.dry_run_session(), write))
 
     problem = "; ".join(finding.text for finding in refused(manifest))
     if not problem and not task.check_mode:
@@ -194,6 +228,7 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
         run_dry(boot_source.outcome, dry_run)
         problem = boot_source.outcome.failed or ""
     boot_source.outcome.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
+    return next(iter(answers), None) or None
 
 
 def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
