@@ -9,6 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 
 from ...module_utils._resolver.api.name_rules import did_you_mean, quoted
+from ...module_utils._resolver.api.unquoted import FROM_YAML
 from ...module_utils._resolver.declare import known_as
 
 _OWN = "; a variable of your own needs another prefix"
@@ -55,6 +56,10 @@ def survey(value: Any, separator: str | None = None) -> str | list[str]:
         texts = [_text(entry) for entry in value]
     else:
         text = _text(value)
+        if text[:1] == "[" and text[-1:] == "]":
+            raise AnsibleError(
+                f"expected a list, found the text of one, {quoted(text)}: leave out brackets and quotes{FROM_YAML}"
+            )
         texts = [part.strip() for part in text.split(separator)] if separator else [text]
     return [entry for entry in texts if entry]
 

@@ -55,6 +55,11 @@ def test_a_list_without_a_separator() -> None:
         ((False, ","), "expected a text, found the boolean false;"),
         (({"a": 1},), "expected a text, found {'a': 1}"),
         (([["a"]], ","), "expected a text, found ['a']"),
+        (
+            (' ["shop"]', ","),
+            """expected a list, found the text of one, '["shop"]': leave out brackets and quotes""",
+        ),
+        (("['a', 'b']", ""), "expected a list, found the text of one, "),
     ],
 )
 def test_invalid_arguments_are_refused(arguments: tuple[Any, ...], message: str) -> None:
