@@ -72,7 +72,7 @@ def test_formulas_without_values_are_remarks(tmp_path: Path) -> None:
     write_xlsx(tmp_path / "rvtools.xlsx", {"vInfo": rows})
     result, task = run(tmp_path / "rvtools.xlsx")
     assert result["remarks"] == ["vInfo row 2, column Memory: is empty; the machine 'web' is left out"]
-    assert task.warnings[0].startswith("1 remarks on ")
+    assert task.warnings[0].startswith("1 remark on ")
     assert result["machines"][0]["name"] == "{ { evil }}"
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
-from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS
+from ..._cluster.modules.results import counted_noun
 from ..._cluster.task import Task
 from ..machine import without_templates
 from . import files, live
@@ -46,14 +46,15 @@ def _run(params: Params, task: Task) -> Result:
             raise TaskFailed(problem, left_out=dict(reading.left_out))
         task.report_missing(problem)
     if reading.remarks:
-        task.warnings.append(f"{len(reading.remarks)} remarks on {source}; the first: {reading.remarks[0]}")
+        count = counted_noun(len(reading.remarks), "remarks")
+        task.warnings.append(f"{count} on {source}; the first: {reading.remarks[0]}")
     result: Result = {
         "machines": reading.machines,
         "remarks": reading.remarks[:_MOST_REMARKS],
         "left_out": reading.left_out,
     }
     if params["existing"]:
-        result["existing"] = live.existing(Session(dict(params)), task)
+        result["existing"] = live.existing(task.connect(params), task)
     return {"changed": False, "kind": kind, **without_templates(result)}
 
 
