@@ -255,7 +255,7 @@ def test_instancetype_and_preference(task: Task, hook: Webhook, shop: str, api: 
         assert not task("preference", **preference, check=check)["changed"]
 
 
-def test_cron_behind_a_webhook_is_not_made_anew(task: Task, hook: Webhook, shop: str, api: Any) -> None:
+def test_cron_behind_a_webhook_stays(task: Task, hook: Webhook, shop: str, api: Any) -> None:
     """CDI accepts no change of a DataImportCron, so one that differs is deleted and made anew."""
 
     def mutate(new: Manifest, _old: Manifest) -> None:

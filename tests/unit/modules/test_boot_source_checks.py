@@ -309,7 +309,7 @@ def test_accepted_cron_is_replaced(boot: Run, answer: tuple[int, Manifest]) -> N
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_cron_that_a_webhook_keeps_as_it_is_stays(boot: Run, check: bool) -> None:
+def test_cron_kept_by_a_webhook_stays(boot: Run, check: bool) -> None:
     """A webhook sets the schedule, so a new DataImportCron would be like the live one."""
     store = cluster(crons=[polled()])
     store.answers["POST", "/dataimportcrons"] = (201, polled())
