@@ -41,7 +41,7 @@ def send_plan(
         yield live
     if session.is_dry_run and (step.taken_from or step.merge_patch):
         # The apply depends on patches that a dry run does not store: one patch has all that they would change.
-        if fields := plan.patched_fields(step):
+        if fields := plan.patched_fields(step, live or {}):
             yield _patch(session, key, fields)
         return
     if step.merge_patch:

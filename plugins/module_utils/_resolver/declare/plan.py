@@ -164,12 +164,15 @@ def changed_fields(plan: Plan) -> set[Field]:
     return {*managed_fields.leaf_fields(plan.before), *managed_fields.leaf_fields(plan.after), *plan.fields}
 
 
-def patched_fields(plan: Plan) -> dict[Field, Any]:
-    """All values that a plan changes, as one merge patch: None removes a field."""
-    removed = managed_fields.leaf_fields(plan.before) if plan.before else {}
-    changed = {**dict.fromkeys(removed), **(managed_fields.leaf_fields(plan.after) if plan.after else {})}
+def patched_fields(plan: Plan, live: dict[str, Any]) -> dict[Field, Any]:
+    """All values that a plan changes in a live object, as one merge patch: None removes a field."""
+    after = managed_fields.leaf_fields(plan.after) if plan.after else {}
+    removed = (managed_fields.leaf_fields(plan.before) if plan.before else {}).keys() - after.keys()
+    desired = managed_fields.leaf_fields(plan.manifest)
+    # An apply also removes the parents that nobody owns then, such as a matcher without its name.
+    gone = {largest_removed(field, set(removed), desired, live) for field in removed}
     patch = dict(plan.merge_patch)
-    for field, value in changed.items():
+    for field, value in {**dict.fromkeys(sorted(gone)), **after}.items():
         if not any(is_inside(field, part) or is_inside(part, field) for part in plan.merge_patch):
             patch[field] = value
     return patch

@@ -246,5 +246,13 @@ def test_all_changes_as_one_patch() -> None:
     after = {"spec": {"runStrategy": "Always", "instancetype": {"name": "b"}}}
     first = {("spec", "running"): None, ("spec", "runStrategy"): "Always", ("spec", "instancetype"): {"name": "b"}}
     step = plan.Plan(plan.APPLY, {}, before, after, merge_patch=first)
-    assert plan.patched_fields(step) == {**first, ("spec", "old"): None}
-    assert plan.patched_fields(plan.Plan(plan.APPLY, {}, {}, {})) == {}
+    assert plan.patched_fields(step, before) == {**first, ("spec", "old"): None}
+    assert plan.patched_fields(plan.Plan(plan.APPLY, {}, {}, {}), before) == {}
+
+
+def test_matcher_without_its_name_is_removed_in_one_patch() -> None:
+    """KubeVirt's webhook refuses a matcher with neither a name nor a volume."""
+    live = {"spec": {"preference": {"name": "a", "kind": "VirtualMachinePreference"}, "running": False}}
+    before = {"spec": {"preference": live["spec"]["preference"]}}
+    step = plan.Plan(plan.APPLY, {"spec": {"running": False}}, before, {})
+    assert plan.patched_fields(step, live) == {("spec", "preference"): None}
