@@ -162,6 +162,7 @@ def remembered(
     warnings: list[str] = []
     groups = _grouped(listed, vms, given, namespaces, warnings)
     others = groups.pop("", [])
+    kept = given.keys() | listed.keys()
     given = _with_vms(given, groups, listed, named)
     for key, machine in listed.items():
         if key in given and key not in named:
@@ -176,6 +177,13 @@ def remembered(
                 f" on the cluster is not marked as its VM; if it is, give it the annotation {SOURCE_ID}:"
                 f" {given[owner].id}, otherwise give the machine another name in the rules",
             )
+    sources = {source for _own, source in map(_key, machines) if source}
+    # The machines of another estate on the cluster are not to be taken for one of this that comes later.
+    given = {
+        key: record
+        for key, record in given.items()
+        if key in kept or record.source in sources or any(name.partition("/")[0] in namespaces for name in record.names)
+    }
     if SIZES in anew:
         given = {key: record._replace(sizes={}) for key, record in given.items()}
     if PREFERENCES in anew:

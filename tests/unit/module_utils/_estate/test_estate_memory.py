@@ -62,6 +62,16 @@ def test_name_stays_when_first_machine_leaves(by: str) -> None:
     assert names(proposed([*WEB, new], previous=third))["vm-1000"] == "default/web01"
 
 
+def test_machines_of_another_estate_are_not_remembered() -> None:
+    """A later machine of this estate has the ID of one of theirs, whose source is not known."""
+    theirs = [{"name": "web-9", "namespace": "other", "id": "vm-1002", "source_name": "Web 9"}]
+    first = proposed(WEB, existing=theirs)
+    assert [record["id"] for record in first["given"]["machines"]] == ["vm-1000", "vm-1001"]
+    new = {**machine(1002, name="web01"), "source": "vc"}
+    second = proposed([*WEB, new], previous=first, existing=theirs)
+    assert names(second)["vm-1002"] == "default/web01-3"
+
+
 def test_order_and_names_of_source_do_not_count() -> None:
     first = proposed(WEB)
     assert proposed(WEB[::-1])["given"] == first["given"]
