@@ -9,6 +9,7 @@ from .._resolver.api import managed_fields
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, Options, labels_of, name_of
 from .._resolver.api.name_rules import first_names
+from .._resolver.api.writers import REVERTED, WriterClaim, remedies, writer_of
 from .source import CRON, OWNER
 
 Version = tuple[int, int, int]
@@ -70,10 +71,17 @@ def foreign_problem(name: str, kind: str, live: Manifest, own: str, takes_over: 
     )
     if is_own or not managers or any(map(takes_over, managers)):
         return ""
+    of_spec = [
+        manager
+        for manager, others in managed_fields.fields_of_others(live, own)
+        if any(field[0] == "spec" for field in others)
+    ]
+    writer = writer_of(live)
+    claim = "" if writer is None else f". {WriterClaim(writer).text(REVERTED)}"
     return (
         f"the {kind} {name_of(live)} exists and was not made for the boot source {name} (field managers:"
-        f" {first_names(managers, _MOST_MANAGERS)}); choose another name, or set force_conflicts: true to change or"
-        " delete it"
+        f" {first_names(managers, _MOST_MANAGERS)}); choose another name, or set"
+        f" {remedies(of_spec or managers, live)}{claim}"
     )
 
 

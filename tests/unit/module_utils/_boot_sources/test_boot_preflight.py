@@ -41,9 +41,11 @@ def refused(live: Manifest, *taken: str) -> str:
 
 
 def test_objects_of_others_are_not_changed() -> None:
-    assert refused(managed("kubectl", "argocd", "cdi")) == (
-        "the DataVolume os-1 exists and was not made for the boot source os (field managers: kubectl, argocd and 1"
-        " more); choose another name, or set force_conflicts: true to change or delete it"
+    assert refused(managed("kubectl", "argocd-controller", "cdi")) == (
+        "the DataVolume os-1 exists and was not made for the boot source os (field managers: kubectl, argocd-controller"
+        " and 1 more); choose another name, or set force_conflicts: true (takes what differs) or take_over:"
+        " [argocd-controller, cdi, kubectl] (takes all that the task declares). Argo CD declares the object too: its"
+        " next sync reverts the change, unless Git has it"
     )
     # The labels of an existing object may be the task's without the object.
     assert refused(managed("virtshape", field="metadata")) != ""
