@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._resolver.api import managed_fields
 from plugins.module_utils._resolver.api.tree import copy, leaves, set_at
-from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.declare import answer, plan
 from plugins.module_utils._resolver.declare.answer import Answered, answered
 
 Manifest = dict[str, Any]
@@ -193,3 +193,9 @@ def test_next_run_may_declare_more() -> None:
     step = plan.present(declared, None, None)
     rest = plan.Plan(plan.APPLY, declared, {}, {"spec": {"template": {"spec": {"evictionStrategy": "None"}}}})
     assert answered(step, None, owned(vm(), declared), rest, "virtshape").deviations == ()
+
+
+def test_empty_values_that_are_not_stored_are_there() -> None:
+    """The API server leaves out what is empty."""
+    assert list(answer._missing({"name": "a", "labels": None, "args": []}, {"name": "a"})) == []
+    assert list(answer._missing({"name": "a", "bus": "sata"}, {"name": "a"})) == [(("bus",), None)]

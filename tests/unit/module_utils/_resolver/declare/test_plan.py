@@ -250,7 +250,7 @@ def test_all_changes_as_one_patch() -> None:
     assert plan.patched_fields(plan.Plan(plan.APPLY, {}, {}, {}), before) == {}
 
 
-def test_matcher_without_its_name_is_removed_in_one_patch() -> None:
+def test_nameless_matcher_is_removed_in_one_patch() -> None:
     """KubeVirt's webhook refuses a matcher with neither a name nor a volume."""
     live = {"spec": {"preference": {"name": "a", "kind": "VirtualMachinePreference"}, "running": False}}
     before = {"spec": {"preference": live["spec"]["preference"]}}

@@ -126,3 +126,8 @@ def test_addresses_of_several_networks() -> None:
 @pytest.mark.parametrize("wrong", [{"metadata": {}, "spec": {}}, {"metadata": {}, "spec": {"template": []}}])
 def test_a_wrong_vm_has_nothing(wrong: Manifest) -> None:
     assert uses({**wrong, "spec": {**wrong["spec"], "running": True}}) == []
+
+
+def test_a_disk_without_a_name_is_nobodys() -> None:
+    spec = {"runStrategy": "Halted", "template": {"spec": {}}, "dataVolumeTemplates": [{"metadata": {}, "spec": {}}]}
+    assert uses({"metadata": {"name": "a", "namespace": "lab"}, "spec": spec}) == []

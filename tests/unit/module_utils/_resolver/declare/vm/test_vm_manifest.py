@@ -392,3 +392,10 @@ def test_secret_options_are_marked_no_log() -> None:
 
     data = {"user_data", "user_data_base64", "network_data", "network_data_base64"}
     assert set(marked(SPEC)) == {*data, "password", "extra_headers"}
+
+
+def test_text_in_place_of_volumes_is_named() -> None:
+    """What is inferred from volumes is not asked of a text."""
+    options = {"name": "web", "namespace": "shop", "template": {"spec": {"volumes": ["text"]}}}
+    with pytest.raises(FieldError, match=r"^spec\.template\.spec\.volumes\[0\]: expected an object, found 'text'"):
+        manifest({**options, "instancetype": {"infer": True}})
