@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.tree import apply_merge_patch, merge, reverse_merge_patch
 
 
@@ -32,6 +33,13 @@ def test_merge_copies_the_addition() -> None:
     merged["a"][0]["b"] = 2
     merged["c"]["d"].append(1)
     assert addition == {"a": [{"b": 1}], "c": {"d": []}}
+
+
+@pytest.mark.parametrize(("there", "kind"), [({}, "an object"), ([], "a list")])
+def test_text_is_merged_with_no_structure(there: Any, kind: str) -> None:
+    with pytest.raises(FieldError) as error:
+        merge({"a": {"b": there}}, {"a": {"b": "text"}})
+    assert str(error.value) == f"a.b: expected {kind}, found 'text'"
 
 
 @pytest.mark.parametrize(

@@ -395,7 +395,7 @@ def test_secret_options_are_marked_no_log() -> None:
 
 
 def test_text_in_place_of_volumes_is_named() -> None:
-    """What is inferred from volumes is not asked of a text."""
+    """No size can be inferred from it."""
     options = {"name": "web", "namespace": "shop", "template": {"spec": {"volumes": ["text"]}}}
     with pytest.raises(FieldError, match=r"^spec\.template\.spec\.volumes\[0\]: expected an object, found 'text'"):
         manifest({**options, "instancetype": {"infer": True}})
