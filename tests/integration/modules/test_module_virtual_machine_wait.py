@@ -257,9 +257,11 @@ def test_failure_quotes_the_event_of_the_pod(task: Task, shop: str, api: Any) ->
         "message": "Error: failed to create containerd task",
         "lastTimestamp": "2099-01-01T00:00:00Z",
     }
+    # An event that is older than the VM would be about an earlier one.
+    task("virtual_machine", **vm("web", template=crashes, run_strategy="Halted"))
     objects_of_events = api.resources.get(api_version="v1", kind="Event")
     objects_of_events.create(namespace=shop, body=event)
-    failed = task.refused("virtual_machine", **vm("web", template=crashes), wait=True)
+    failed = task.refused("virtual_machine", **vm("web", template=crashes, run_strategy="Always"), wait=True)
     assert "CrashLoopBackOff: " in failed["msg"] and " in a row" in failed["msg"]
     assert "Error: failed to create containerd task" in failed["msg"]
     assert "VMI does not exist" not in failed["msg"] and "is terminating" not in failed["msg"]
