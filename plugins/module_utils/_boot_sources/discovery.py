@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .._resolver.api.finding import Finding
-from .._resolver.api.manifest import Manifest, condition_of, has_condition, labels_of, namespaced_name
+from .._resolver.api.manifest import Manifest, condition_of, created_at, has_condition, labels_of, namespaced_name
 from .._resolver.api.matcher import MATCHER_FIELDS, VOLUME_LABELS, ObjectKey
 from .origin import Origin, origin_of
 from .source import CRON, OWNER, import_status, target_of
@@ -129,7 +129,7 @@ class _Discovery:
         return BootSource(
             key,
             labels,
-            _created(content or manifest),
+            created_at(content or manifest),
             has_condition(manifest, "Ready"),
             target,
             origin_of(polling or volume or content, key.namespace, None if polling else manifest),
@@ -149,7 +149,7 @@ class _Discovery:
         return BootSource(
             key,
             labels,
-            str((manifest.get("status") or {}).get("lastImportTimestamp") or _created(manifest)),
+            str((manifest.get("status") or {}).get("lastImportTimestamp") or created_at(manifest)),
             has_condition(manifest, "UpToDate"),
             target,
             origin_of(manifest, key.namespace),
@@ -169,11 +169,7 @@ class _Discovery:
             ready, reason = status.get("phase") == "Bound", f"the claim is {status.get('phase') or 'not bound'}"
         findings = [*_default_findings(labels), *([] if ready else [Finding(reason, rule="not_ready")])]
         origin = origin_of(manifest, key.namespace)
-        return BootSource(key, labels, _created(manifest), ready, origin=origin, findings=findings)
-
-
-def _created(manifest: Manifest) -> str:
-    return str(manifest["metadata"].get("creationTimestamp") or "")
+        return BootSource(key, labels, created_at(manifest), ready, origin=origin, findings=findings)
 
 
 def _schedule(cron: Manifest) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.managed_fields import written_at
-from .._resolver.api.manifest import Manifest, annotations_of, labels_of, metadata_of, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, annotations_of, created_at, labels_of, metadata_of, name_of, namespace_of
 from .._resolver.api.matcher import ObjectKey
 from .._resolver.api.redaction import redact
 from .._resolver.api.tree import shown_differences
@@ -218,7 +218,7 @@ def _may_have_given(source: ObjectKey, origin: ObjectKey, disk: Manifest, object
     if now:
         return then in ("", now)
     # Without a mark on its image, the time decides.
-    created, disk_created = (str(metadata_of(item).get("creationTimestamp") or "") for item in (data_source, disk))
+    created, disk_created = map(created_at, (data_source, disk))
     changed = written_at(data_source, "spec")
     return not changed or created <= disk_created < changed
 

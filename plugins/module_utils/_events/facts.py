@@ -11,7 +11,15 @@ from typing import Final, NamedTuple
 
 from .._resolver.api import release_schema
 from .._resolver.api.errors import KubeVirtError, value_or_none
-from .._resolver.api.manifest import Manifest, condition_of, metadata_of, name_of, namespace_of, template_specs
+from .._resolver.api.manifest import (
+    Manifest,
+    condition_of,
+    created_at,
+    metadata_of,
+    name_of,
+    namespace_of,
+    template_specs,
+)
 from .._resolver.api.matcher import MatcherField
 from .._resolver.api.name_rules import one_line
 from .._resolver.api.state import ACTIVE
@@ -223,7 +231,7 @@ def _outdated(vm: Manifest, objects: Lookup) -> Fact:
         disk = objects.get(_CLAIM, namespace_of(vm), name)
         offered = None if source is None else _offered(source, place, objects)
         # Both times are of the API server, in one format.
-        if disk is not None and offered is not None and _created(disk) < _created(offered):
+        if disk is not None and offered is not None and created_at(disk) < created_at(offered):
             whats.append(f"{name}:{metadata_of(offered).get('uid') or name_of(offered)}")
             texts.append(f"the DataSource {place}/{reference.get('name')} has a newer image than the disk {name}")
     return Fact(" ".join(whats), "; ".join(texts))
@@ -237,7 +245,3 @@ def _offered(source: Manifest, namespace: str, objects: Lookup) -> Manifest | No
         if origin.get(field):
             return objects.get(kind, origin[field].get("namespace") or namespace, str(origin[field].get("name")))
     return None
-
-
-def _created(manifest: Manifest) -> str:
-    return str(metadata_of(manifest).get("creationTimestamp") or "")

@@ -185,8 +185,9 @@ def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest
     manager = session.field_manager
     lacks = plan.present(manifest, admitted, None, manager)
     created = plan.present(manifest, None, None, manager)
+    mutators = Mutators(session)
     for deviation in answered(created, None, admitted, lacks, manager).deviations:
-        boot_source.outcome.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(Mutators(session).of(KINDS[_CRON]))}")
+        boot_source.outcome.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(mutators.of(KINDS[_CRON]))}")
 
 
 def _replace(session: Session, pairs: list[Pair], task: Task) -> None:

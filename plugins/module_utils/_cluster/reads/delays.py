@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..._resolver.api.finalizers import PVC_PROTECTION, holders
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Manifest, Progress, last_seen, metadata_of, name_of
+from ..._resolver.api.manifest import Manifest, Progress, created_at, last_seen, metadata_of, name_of
 from ..._resolver.api.name_rules import one_line
 from ..._resolver.api.tree import value_at
 from ..._resolver.kubevirt.vm.readiness import NO_REASONS
@@ -284,8 +284,8 @@ def newest_events(events: Iterable[Manifest], items: Mapping[str, Manifest | Non
 
 def _is_of(event: Manifest, item: Manifest | None) -> bool:
     """Whether an event is not older than an object, so that it is not about an earlier one of its name."""
-    made, created = (metadata_of(of or {}).get("creationTimestamp") for of in (event, item))
-    return not (made and created) or str(made) >= str(created)
+    made, created = created_at(event), created_at(item or {})
+    return not (made and created) or made >= created
 
 
 def _names_of(event: Manifest) -> Iterator[str]:

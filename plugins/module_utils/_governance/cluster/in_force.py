@@ -10,7 +10,7 @@ from ..._cluster.client.errors import ApiError, RequestFailed, lacks_permission
 from ..._cluster.client.session import Session
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.manifest import created_at
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.api.name_rules import one_line
 from ..language import AUDIT, DENY, Limit
@@ -100,7 +100,7 @@ def _namespaces(session: Session, changes: Iterable[_Change]) -> dict[str, dict[
     those that the limits name.
     """
     try:
-        live = sorted(session.list(KINDS["Namespace"], None, True), key=_created)
+        live = sorted(session.list(KINDS["Namespace"], None, True), key=created_at)
     except RequestFailed:
         limits = [limit for change in changes for limit in (change.after, change.before) if limit is not None]
         return {name: {} for limit in limits for name in limit.namespaces}
@@ -109,10 +109,6 @@ def _namespaces(session: Session, changes: Iterable[_Change]) -> dict[str, dict[
         for item in live
         if not item["metadata"].get("deletionTimestamp")
     }
-
-
-def _created(namespace: Manifest) -> str:
-    return str(namespace["metadata"].get("creationTimestamp") or "")
 
 
 def _problem(session: Session, test: _Test) -> str:

@@ -70,11 +70,16 @@ def has_condition(manifest: Mapping[str, Any], condition_type: str, status: str 
     return condition_of(manifest, condition_type).get("status") == status
 
 
+def created_at(manifest: Mapping[str, Any]) -> str:
+    """When an object was created, as the API server wrote it; "" for one that it has not stored."""
+    return str(metadata_of(manifest).get("creationTimestamp") or "")
+
+
 def last_seen(event: Manifest) -> str:
     """When an event was last seen, as the API server wrote it."""
     series = event.get("series") or {}
     stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp") or ""))
+    return next((str(stamp) for stamp in stamps if stamp), created_at(event))
 
 
 class Progress(NamedTuple):
