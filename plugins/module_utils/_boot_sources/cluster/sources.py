@@ -20,7 +20,15 @@ from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import NO_DRY_RUN, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Progress, has_condition, labels_of, name_of, namespaced_name
+from ..._resolver.api.manifest import (
+    Manifest,
+    Progress,
+    has_condition,
+    labels_of,
+    name_of,
+    namespace_of,
+    namespaced_name,
+)
 from ..._resolver.api.tree import copy, leaves, remove_at, set_at, value_at
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
@@ -187,7 +195,8 @@ def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest
     created = plan.present(manifest, None, None, manager)
     mutators = Mutators(session)
     for deviation in answered(created, None, admitted, lacks, manager).deviations:
-        boot_source.outcome.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(mutators.of(KINDS[_CRON]))}")
+        cause = mutators.of(KINDS[_CRON], namespace_of(manifest))
+        boot_source.outcome.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(cause)}")
 
 
 def _replace(session: Session, pairs: list[Pair], task: Task) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest, labels_of
@@ -18,8 +19,24 @@ _POLICIES: Final = tuple(
 )
 # The marks of the webhooks of KubeVirt and CDI, whose defaults are no surprise.
 _OWN: Final = frozenset({"kubevirt.io", "cdi.kubevirt.io"})
+# The API server gives each namespace this label.
+_NAME: Final = "kubernetes.io/metadata.name"
+# Whether a label that every namespace has meets an expression, by whether its value is in the list.
+_TESTS: Final[Mapping[str, Callable[[bool], bool]]] = {
+    "In": lambda is_listed: is_listed,
+    "NotIn": lambda is_listed: not is_listed,
+    "Exists": lambda _is_listed: True,
+    "DoesNotExist": lambda _is_listed: False,
+}
 _UNKNOWN: Final = "an admission webhook or policy of the cluster"
 _SHOWN: Final = 3
+
+
+class _Part(NamedTuple):
+    """What a webhook or a policy wants to see: rules of kinds, and a selector of namespaces."""
+
+    rules: Sequence[Manifest]
+    namespaces: Manifest
 
 
 class Mutators:
@@ -28,18 +45,21 @@ class Mutators:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def of(self, kind: Kind) -> str:
-        """The names of the webhooks and policies for a kind, in words."""
+    def of(self, kind: Kind, namespace: str) -> str:
+        """The names of the webhooks and policies for the objects of a kind in a namespace, in words.
+
+        namespace: "" for objects of the cluster.
+        """
         names = [
             f"{item['kind']} {item['metadata']['name']}"
             for item in self._objects
-            if _OWN.isdisjoint(labels_of(item)) and any(_fits(rule, kind) for rule in _rules(item))
+            if _OWN.isdisjoint(labels_of(item)) and any(_reaches(part, kind, namespace) for part in _parts(item))
         ]
         return " or ".join(names[:_SHOWN]) if names else _UNKNOWN
 
-    def undone(self, field: str, kind: Kind) -> str:
+    def undone(self, field: str, kind: Kind, namespace: str) -> str:
         """The failure of a write whose answer lacks the field that it sets."""
-        return f"{field}: {self.of(kind)} does not let the object have it"
+        return f"{field}: {self.of(kind, namespace)} does not let the object have it"
 
     @cached_property
     def _objects(self) -> list[Manifest]:
@@ -60,12 +80,29 @@ class Mutators:
         return []
 
 
-def _rules(item: Manifest) -> list[Any]:
-    """The rules by which requests reach a webhook or a policy."""
-    constraints = ((item.get("spec") or {}).get("matchConstraints") or {}).get("resourceRules") or []
-    return [*constraints, *(rule for hook in item.get("webhooks") or () for rule in hook.get("rules") or ())]
+def _parts(item: Manifest) -> Iterator[_Part]:
+    """The webhooks of a configuration, or the constraints of a policy."""
+    for hook in item.get("webhooks") or ():
+        yield _Part(hook.get("rules") or (), hook.get("namespaceSelector") or {})
+    constraints = (item.get("spec") or {}).get("matchConstraints") or {}
+    yield _Part(constraints.get("resourceRules") or (), constraints.get("namespaceSelector") or {})
+
+
+def _reaches(part: _Part, kind: Kind, namespace: str) -> bool:
+    fits = any(_fits(rule, kind) for rule in part.rules)
+    return fits and (not namespace or _may_select(part.namespaces, namespace))
 
 
 def _fits(rule: Manifest, kind: Kind) -> bool:
     groups, resources = rule.get("apiGroups") or (), rule.get("resources") or ()
     return not ({kind.group, "*"}.isdisjoint(groups) or {kind.plural, "*", "*/*"}.isdisjoint(resources))
+
+
+def _may_select(selector: Manifest, namespace: str) -> bool:
+    """Whether a selector admits a namespace by its name. Its other labels, which would be a further read, may fit."""
+    expected = (selector.get("matchLabels") or {}).get(_NAME, namespace)
+    return expected == namespace and all(
+        _TESTS[expression["operator"]](namespace in (expression.get("values") or ()))
+        for expression in selector.get("matchExpressions") or ()
+        if expression["key"] == _NAME
+    )

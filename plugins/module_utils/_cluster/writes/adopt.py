@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, namespaced_name
+from ..._resolver.api.manifest import Manifest, namespace_of, namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.api.write import Write, json_patch
 from ..._resolver.choose import adopt as rules
@@ -155,7 +155,7 @@ def _has_come(session: Session, outcome: AdoptOutcome, chosen: Candidate, answer
     """Whether the VM of an answer has the chosen instancetype. A VM without it fails."""
     if not answer or (INSTANCETYPE.matcher_of(answer) or {}).get("name") == chosen.instancetype["name"]:
         return True
-    outcome.failed = Mutators(session).undone("spec.instancetype", _VM)
+    outcome.failed = Mutators(session).undone("spec.instancetype", _VM, namespace_of(outcome.vm))
     return False
 
 

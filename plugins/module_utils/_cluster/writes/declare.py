@@ -254,8 +254,8 @@ def _revise(session: Session, handler: KindHandler, outcomes: list[DeclareOutcom
         if outcome.action == plan.NONE:
             outcome.warnings = [text for text in outcome.warnings if text not in outcome.of_change]
         for deviation in outcome.deviations:
-            kind = KINDS[outcome.declared.key.kind]
-            outcome.warn(deviation.told("" if deviation.manager else mutators.of(kind)))
+            key = outcome.declared.key
+            outcome.warn(deviation.told("" if deviation.manager else mutators.of(KINDS[key.kind], key.namespace)))
     handler.revise(revised, task.check_mode)
     for outcome in revised:
         outcome.answer = None

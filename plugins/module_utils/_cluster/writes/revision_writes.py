@@ -156,7 +156,7 @@ def _write(session: Session, outcome: RevisionOutcome, methods: Mapping[str, str
     if decided.spec is not None:
         answer = _patch(session, before, {"spec": decided.spec}) or {}
         if undone := _undone(answer, decided.spec):
-            outcome.failed = Mutators(session).undone(f"spec.{undone}.name", _VM)
+            outcome.failed = Mutators(session).undone(f"spec.{undone}.name", _VM, before.namespace)
             return
         outcome.written = True
     if not decided.recapture:

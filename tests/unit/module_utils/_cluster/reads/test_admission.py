@@ -11,6 +11,7 @@ from scripted_server import Store, forbidden, session_with
 PLACE = "/apis/admissionregistration.k8s.io/{}/{}"
 HOOKS = PLACE.format("v1", "mutatingwebhookconfigurations")
 VM = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"]}
+NAME = "kubernetes.io/metadata.name"
 UNKNOWN = "an admission webhook or policy of the cluster"
 
 
@@ -22,12 +23,12 @@ def policy(name: str, *rules: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"matchConstraints": {"resourceRules": list(rules)}}}
 
 
-def told(store: Store, kind: str = "VirtualMachine") -> str:
+def told(store: Store, kind: str = "VirtualMachine", namespace: str = "shop") -> str:
     with session_with(store) as session:
         mutators = Mutators(session)
-        first = mutators.of(KINDS[kind])
+        first = mutators.of(KINDS[kind], namespace)
         asked = len(store.asked)
-        assert (mutators.of(KINDS[kind]), len(store.asked)) == (first, asked)
+        assert (mutators.of(KINDS[kind], namespace), len(store.asked)) == (first, asked)
         return first
 
 
@@ -50,3 +51,26 @@ def test_who_may_not_read_them_learns_the_rest() -> None:
     assert told(Store({}, {("GET", "mutatingwebhookconfigurations"): forbidden("x")})) == UNKNOWN
     policies = {("GET", "mutatingadmissionpolicies"): forbidden("x")}
     assert told(Store({HOOKS: [hook("pool", VM)]}, policies)) == "MutatingWebhookConfiguration pool"
+
+
+@pytest.mark.parametrize(
+    ("selector", "reaches"),
+    [
+        ({}, True),
+        ({"matchLabels": {NAME: "shop"}}, True),
+        ({"matchLabels": {NAME: "lab"}}, False),
+        ({"matchLabels": {"team": "lab"}}, True),
+        ({"matchExpressions": [{"key": NAME, "operator": "In", "values": ["shop", "lab"]}]}, True),
+        ({"matchExpressions": [{"key": NAME, "operator": "In", "values": ["lab"]}]}, False),
+        ({"matchExpressions": [{"key": NAME, "operator": "NotIn", "values": ["shop"]}]}, False),
+        ({"matchExpressions": [{"key": NAME, "operator": "NotIn", "values": ["kube-system"]}]}, True),
+        ({"matchExpressions": [{"key": NAME, "operator": "Exists"}]}, True),
+        ({"matchExpressions": [{"key": NAME, "operator": "DoesNotExist"}]}, False),
+        ({"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}, True),
+    ],
+)
+def test_those_of_other_namespaces_are_not_named(selector: dict[str, Any], reaches: bool) -> None:
+    narrow = {"metadata": {"name": "pool"}, "webhooks": [{"rules": [VM], "namespaceSelector": selector}]}
+    store = Store({HOOKS: [narrow]})
+    assert told(store) == ("MutatingWebhookConfiguration pool" if reaches else UNKNOWN)
+    assert told(store, namespace="") == "MutatingWebhookConfiguration pool"
