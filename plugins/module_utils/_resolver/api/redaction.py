@@ -37,6 +37,17 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
     return _hide(before, HIDDEN), _hide(after, text, old_secrets)
 
 
+def redact_field(field: str, before: Any, after: Any) -> tuple[Any, Any]:
+    """Two values of a field with secrets hidden, such that they differ in what is shown if they differ.
+
+    field: its path, whose last key may have dots. before, after: None if absent.
+    """
+    name = next((key for key in SECRET if f".{field}".endswith(f".{key}")), field.rpartition(".")[2])
+    old, new = redact(*({} if value is None else {name: value} for value in (before, after)))
+    hidden = old.get(name), new.get(name)
+    return (hidden[0], _CHANGED) if hidden[0] == hidden[1] and before != after else hidden
+
+
 def to_fill_in(value: Any) -> Any:
     """A value with texts in the place of secrets that say to fill them in; see `is_hidden`."""
     return _hide(value, _FILL_IN) if _may_hide(value) else value

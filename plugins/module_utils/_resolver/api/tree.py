@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from .errors import FieldError
 from .name_rules import quoted
-from .redaction import redact
+from .redaction import redact_field
 from .secret_texts import SECRET
 
 T = TypeVar("T")
@@ -173,9 +173,9 @@ def shown_differences(before: Any, after: Any) -> list[dict[str, Any]]:
 
 
 def without_secrets(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`differences`, with secrets hidden."""
+    """`differences`, with secrets hidden: those below a field, and a field that is itself secret."""
     return [
         {**change, "before": shown_before, "after": shown_after}
         for change in changes
-        for shown_before, shown_after in [redact(change["before"], change["after"])]
+        for shown_before, shown_after in [redact_field(change["field"], change["before"], change["after"])]
     ]

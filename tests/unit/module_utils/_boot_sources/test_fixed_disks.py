@@ -155,6 +155,14 @@ def test_another_secret_of_the_same_image() -> None:
     assert found(vm(source=other), data_volume(source=URL)) == [("source.secretRef", "key", "new")]
 
 
+def test_secrets_of_a_source_are_hidden() -> None:
+    sources = ({"http": {"url": f"https://e/a?token={key}", "extraHeaders": [f"Key: {key}"]}} for key in "xz")
+    declared, has = (next(sources) for _ in range(2))
+    disks = [*fixed_disks(vm(source=declared), Objects([data_volume(source=has)]))]
+    assert "source.extraHeaders (hidden) and not the declared (hidden, another value)" in disks[0].line
+    assert "source.url https://e/a?(hidden) and not the declared (hidden, another value)" in disks[0].line
+
+
 NEW = {"pvc": {"name": "os-2", "namespace": "images"}}
 LATER = "2026-07-01T00:00:00Z"
 

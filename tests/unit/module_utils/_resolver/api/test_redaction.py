@@ -1,15 +1,21 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from growth import growth
 from plugins.module_utils._resolver.api.redaction import (
     HIDDEN,
     is_hidden,
     mask_secrets,
     redact,
+    redact_field,
     to_fill_in,
     without_logins,
 )
+
+CHANGED = "(hidden, another value)"
+URL = "https://(hidden)@x/i?(hidden)"
 
 
 def volumes(data: str) -> dict[str, object]:
@@ -36,6 +42,23 @@ def test_the_same_secret_shows_no_change() -> None:
     before, after = redact(volumes("same"), volumes("same"))
     assert before == after
     assert "same" not in str(before)
+
+
+@pytest.mark.parametrize(
+    ("field", "before", "after", "shown"),
+    [
+        ("source.extraHeaders", ["Authorization: a"], ["Authorization: b"], (HIDDEN, CHANGED)),
+        ("source.extraHeaders", None, ["Authorization: b"], (None, HIDDEN)),
+        ("source.url", "https://me:a@x/i?sign=a", "https://me:a@x/i?sign=b", (URL, CHANGED)),
+        ("source.url", "https://me:a@x/i?sign=a", "https://me:a@y/i", (URL, "https://(hidden)@y/i")),
+        ("annotations.kubevirt.io/ignitiondata", "a", "b", (HIDDEN, CHANGED)),
+        ("source.secretRef", "a", "b", ("a", "b")),
+        ("source", {"extraHeaders": ["a"]}, None, ({"extraHeaders": HIDDEN}, None)),
+        ("userData", "a", "a", (HIDDEN, HIDDEN)),
+    ],
+)
+def test_a_field_that_is_itself_secret(field: str, before: Any, after: Any, shown: tuple[Any, Any]) -> None:
+    assert redact_field(field, before, after) == shown
 
 
 def test_other_values_are_unchanged() -> None:
