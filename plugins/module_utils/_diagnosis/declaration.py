@@ -15,13 +15,14 @@ from .._resolver.choose.suggestions import of_kind, similar
 from .._resolver.refresh.drift import REVISION_LOST
 from .case import LEASE, REVISION, Case
 from .link import (
-    K8S,
     OURS,
     Broken,
     Evidence,
     Link,
     age,
-    object_task,
+    json_patch,
+    kubectl,
+    merged,
     of_condition,
     of_field,
     of_status,
@@ -36,7 +37,7 @@ _SILENCE: Final = 60.0
 # An object that is being deleted takes its grace period, and this long.
 _DELETION: Final = 60.0
 _GRACE: Final = 180
-_WEBHOOKS: Final = "admissionregistration.k8s.io/v1"
+_WEBHOOKS: Final = ("validatingwebhookconfiguration,mutatingwebhookconfiguration",)
 _REVISIONS: Final = "controllerrevisions.apps"
 _POD_WAITS: Final = "virt-controller keeps trying to create the pod, and the VM stays without a guest"
 _KEEPS_TRYING: Final = "KubeVirt tries again at growing intervals, up to 16 minutes, and the VM stays stopped"
@@ -49,13 +50,12 @@ def _controller(case: Case) -> Broken | None:
     if lease is None or silent <= _SILENCE:
         return None
     holder = lease["spec"].get("holderIdentity") or "nobody"
-    pods = {"api_version": "v1", "kind": "Pod", "namespace": namespace_of(lease)}
-    controllers = {**pods, "label_selectors": ["kubevirt.io=virt-controller"]}
+    controllers = ("delete", "pod", "--selector", "kubevirt.io=virt-controller")
     return Broken(
         f"virt-controller has been silent for {int(silent)} s",
         (of_status({**lease, "kind": LEASE}, "renewTime", f"last renewed by {holder}", renewed),),
         "start virt-controller again, and see its log for the reason",
-        task("Start virt-controller again", f"{K8S}k8s", **controllers, state="absent", delete_all=True),
+        kubectl("Start virt-controller again", *controllers, namespace=namespace_of(lease)),
         "no VM starts, stops or migrates, and the status of VMs stays as it was; running guests run on",
     )
 
@@ -77,14 +77,13 @@ def _deletion(case: Case) -> Broken | None:
 
 def _held_by_finalizer(item: Manifest, finalizer: str, finalizers: list[str], since: str) -> Broken:
     kind, name = item["kind"], name_of(item)
-    place = {"api_version": item["apiVersion"], "kind": kind, "namespace": namespace_of(item), "name": name}
     path = f"/metadata/finalizers/{finalizers.index(finalizer)}"
     patch = [{"op": "test", "path": path, "value": finalizer}, {"op": "remove", "path": path}]
     return Broken(
         f"the {kind} is being deleted, and its finalizer {finalizer} keeps it",
         (of_field(item, "metadata.finalizers", ", ".join(finalizers))._replace(time=since),),
         "let the controller of the finalizer do its work; if the controller is gone, remove the finalizer",
-        task(f"Remove the finalizer of {name}", f"{K8S}k8s_json_patch", **place, patch=patch),
+        json_patch(f"Remove the finalizer of {name}", item, patch),
         f"the {kind} stays, does not start again, and no other of its name can be created",
     )
 
@@ -237,26 +236,24 @@ def _policy(case: Case, evidence: Evidence) -> Broken:
     found = _POLICY.search(evidence.message)
     name = (found["name"] or found["hook"]) if found else ""
     words = re.split(r"denied (?:the )?request: ", evidence.message)[-1]
-    policy = {"kind": "ValidatingWebhookConfiguration"}
-    if found and found["name"]:
-        policy = {"kind": "ValidatingAdmissionPolicy", "name": name}
+    policy = (found["name"] and ("validatingadmissionpolicy", name)) if found else ""
     return Broken(
         f"{name} denies the guest: {words}",
         (evidence,),
         "declare the VM as the policy permits, or have the policy changed",
-        task("Read the policy", f"{K8S}k8s_info", api_version=_WEBHOOKS, **policy),
+        kubectl("Read the policy", "get", *(policy or _WEBHOOKS), "--output", "yaml"),
         _KEEPS_TRYING,
     )
 
 
 def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
-    permitted = {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}
     namespace = namespace_of(case.vm)
+    permitted = ("label", "--overwrite", "namespace", namespace, "pod-security.kubernetes.io/enforce=privileged")
     return Broken(
         f"the Pod Security Standard {level} of the namespace denies the pod",
         (evidence,),
         "let the namespace have privileged pods, as the guests' are, or move the VM to one that does",
-        object_task("Permit the pods of guests", "patched", "v1/Namespace", namespace, metadata=permitted),
+        kubectl("Permit the pods of guests", *permitted),
         _POD_WAITS,
     )
 
@@ -265,12 +262,11 @@ def _webhook(_case: Case, evidence: Evidence) -> Broken:
     found = _HOOK.search(evidence.message)
     name = found["name"] if found else ""
     words = evidence.message.partition("failed to call webhook: ")[2] or evidence.message
-    configuration = {"api_version": _WEBHOOKS, "kind": "ValidatingWebhookConfiguration"}
     return Broken(
         f"the webhook {name} does not answer: {words}",
         (evidence,),
         "start the service of the webhook again; if nobody uses it, delete its validating or mutating configuration",
-        task("Find the configuration of the webhook", f"{K8S}k8s_info", **configuration),
+        kubectl("Find the configuration of the webhook", "get", *_WEBHOOKS, "--output", "yaml"),
         f"no other guest starts where the webhook is asked; {_KEEPS_TRYING}",
     )
 
@@ -291,8 +287,7 @@ def _limit_range(case: Case, evidence: Evidence) -> Broken:
     cure = resized("Give the VM another size", case)
     if _MINIMUM.search(words):
         remedy = "have the LimitRange changed; KubeVirt's own containers in the pod are smaller than that, too"
-        listed = {"api_version": "v1", "kind": "LimitRange", "namespace": namespace_of(case.vm)}
-        cure = task("Read the LimitRanges", f"{K8S}k8s_info", **listed)
+        cure = kubectl("Read the LimitRanges", "describe", "limitrange", namespace=namespace_of(case.vm))
     return Broken(f"a LimitRange of the namespace forbids the pod: {words}", (evidence,), remedy, cure, _POD_WAITS)
 
 
@@ -300,10 +295,10 @@ def _prerequisite(case: Case, evidence: Evidence) -> Broken:
     found = next(_PREREQUISITE.finditer(evidence.message))
     if found["account"]:
         kind, name = "ServiceAccount", found["account"]
-        cure = object_task(f"Create the {kind} {name}", "present", f"v1/{kind}", name, namespace_of(case.vm))
+        cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, namespace=namespace_of(case.vm))
     else:
         kind, name = "PriorityClass", found["priority"]
-        cure = object_task(f"Create the {kind} {name}", "present", f"scheduling.k8s.io/v1/{kind}", name, value=0)
+        cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, "--value", "0")
     return Broken(
         f"the {kind} {name} of the guest does not exist",
         (evidence,),
@@ -324,7 +319,7 @@ def _quota(case: Case, evidence: Evidence) -> Broken:
         # CDI fills a disk in a second claim of its size.
         hard = dict(_sufficient_quota(found["requested"].split(","), found["used"].split(","), 2 if of_disk else 1))
         title, place = f"Raise the quota {found['name']}", (found["name"], namespace_of(case.vm))
-        remedy = object_task(title, "patched", "v1/ResourceQuota", *place, spec={"hard": hard})
+        remedy = merged(title, "resourcequota", *place, spec={"hard": hard})
     return Broken(
         evidence.message.rpartition("is forbidden: ")[2],
         (evidence,),

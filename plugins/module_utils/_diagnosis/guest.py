@@ -16,8 +16,9 @@ from .link import (
     Broken,
     Evidence,
     Link,
+    added,
     age,
-    object_task,
+    kubectl,
     of_condition,
     of_event,
     of_field,
@@ -122,8 +123,8 @@ def _agent_task(case: Case) -> Manifest | None:
     if any(key.startswith("cloudInit") for volume in _guest(case).get("volumes") or () for key in volume):
         return None
     script = {"name": "cloudinit", "cloudInitNoCloud": {"userData": _AGENT}}
-    volumes = [*(case.declared_spec.get("volumes") or ()), script]
-    return vm_task("Install the agent at the first boot", case, {"/template/spec/volumes": volumes})
+    volumes = added(case.declared_spec.get("volumes"), "/template/spec/volumes", script)
+    return vm_task("Install the agent at the first boot", case, volumes)
 
 
 def _booting(case: Case, vmi: Manifest) -> bool:
@@ -143,18 +144,23 @@ def _port(case: Case) -> Broken | None:
             continue
         field = f"spec.domain.devices.interfaces[{index}].ports"
         named = ", ".join(str(item.get("port")) for item in ports)
-        declared = case.declared_spec["domain"].get("devices", {}).get("interfaces") or ()
-        opened = [
-            {**item, "ports": [*ports, {"port": port}]} if item["name"] == interface["name"] else item
-            for item in declared
-        ]
         return Broken(
             f"the readiness probe asks port {port}, and the interface {interface['name']} forwards only {named}",
             (of_field(vmi, field, named), of_condition(vmi, condition_of(vmi, "Ready"))),
             "add the port to those of the interface, or remove the list: then all are forwarded",
-            vm_task("Forward the port", case, {"/template/spec/domain/devices/interfaces": opened}),
+            _forwarded(case, interface["name"], port),
             "the guest runs, and neither probe nor Services reach it; the VM is never ready",
         )
+    return None
+
+
+def _forwarded(case: Case, name: str, port: int) -> Manifest | None:
+    """A task that adds a port to those of an interface; None if the VM does not declare it any more."""
+    interfaces = (case.declared_spec["domain"].get("devices") or {}).get("interfaces") or ()
+    for index, interface in enumerate(interfaces):
+        if interface["name"] == name:
+            pointer = f"/template/spec/domain/devices/interfaces/{index}/ports"
+            return vm_task("Forward the port", case, added(interface.get("ports"), pointer, {"port": port}))
     return None
 
 
@@ -214,7 +220,7 @@ def _migration(case: Case) -> Broken | None:
         f"the migration {name} {words}",
         tuple(evidence),
         "make room on another node, or cancel the migration",
-        object_task("Cancel the migration", "absent", f"kubevirt.io/v1/{MIGRATION}", name, namespace),
+        kubectl("Cancel the migration", "delete", "vmim", name, namespace=namespace),
         f"{_RUNS_ON}; KubeVirt gives up a migration whose target finds no node, and the drain of its node waits",
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +15,7 @@ from .case import Case
 Result = dict[str, Any]
 
 OURS: Final = "virtshape.instancetypes."
-K8S: Final = "kubernetes.core."
+COMMAND: Final = "ansible.builtin.command"
 OVER_QUOTA: Final = "ErrExceededQuota"
 """The reason by which CDI says that a quota does not permit a claim."""
 
@@ -71,17 +73,37 @@ def task(text: str, module: str, **options: Any) -> Manifest:
     return {"name": text, module: options}
 
 
+def kubectl(text: str, *words: str, namespace: str = "", stdin: Manifest | None = None) -> Manifest:
+    """A task that runs kubectl, and needs no other collection. Its command can be pasted into a shell, too.
+
+    stdin: the object that kubectl reads.
+    """
+    place = ("--namespace", namespace) if namespace else ()
+    given = {"stdin": json.dumps(stdin)} if stdin is not None else {}
+    return task(text, COMMAND, cmd=shlex.join(("kubectl", *place, *words)), **given)
+
+
+def json_patch(text: str, item: Manifest, operations: Sequence[Manifest]) -> Manifest:
+    """A task that changes an object by a JSON patch, whoever owns the fields."""
+    patch = ("--type", "json", "--patch", _compact(operations))
+    return kubectl(text, "patch", item["kind"].lower(), name_of(item), *patch, namespace=namespace_of(item))
+
+
 def vm_task(text: str, case: Case, changes: Mapping[str, Any], *, restart: bool = True) -> Manifest:
     """A task that changes fields of the VM, whoever owns them, and restarts its guest, if there is one.
 
-    changes: JSON pointer below the VM's spec → value. Lists are complete: others have no names for their items.
+    changes: JSON pointer below the VM's spec → value. One that ends in `/-` adds an item to a list.
     """
-    patch = [{"op": "add", "path": f"/spec{path}", "value": value} for path, value in changes.items()]
-    vm = {"api_version": "kubevirt.io/v1", "kind": "VirtualMachine", "namespace": namespace_of(case.vm)}
-    changed = task(text, f"{K8S}k8s_json_patch", **vm, name=name_of(case.vm), patch=patch)
+    operations = [{"op": "add", "path": f"/spec{path}", "value": value} for path, value in changes.items()]
+    changed = json_patch(text, case.vm, operations)
     if case.vmi is None or not restart:
         return changed
     return {"name": text, "block": [changed, power_task("Restart the guest", case, "restarted")]}
+
+
+def added(items: Sequence[Any] | None, pointer: str, item: Any) -> dict[str, Any]:
+    """The change that adds an item to a list of the VM, which may not have the list."""
+    return {f"{pointer}/-": item} if items else {pointer: [item]}
 
 
 def power_task(text: str, case: Case, state: str) -> Manifest:
@@ -99,15 +121,21 @@ def resized(text: str, case: Case) -> Manifest:
     return vm_task(text, case, {"/template/spec/domain/memory": {**memory, "guest": "MEMORY"}})
 
 
-def object_task(text: str, state: str, kind: str, name: str, namespace: str = "", **parts: Any) -> Manifest:
-    """A task that changes an object of Kubernetes. state: `present`, `patched` or `absent`.
-
-    kind: with its version, such as `v1/Secret`. parts: the other parts of the object, and metadata to add.
-    """
+def created(text: str, kind: str, name: str, namespace: str = "", **parts: Any) -> Manifest:
+    """A task that creates an object. kind: with its version, such as `v1/Secret`. parts: its other parts."""
     api_version, _slash, kind = kind.rpartition("/")
     place = {"name": name, **({"namespace": namespace} if namespace else {})}
-    head = {"apiVersion": api_version, "kind": kind, "metadata": {**place, **parts.pop("metadata", {})}}
-    return task(text, f"{K8S}k8s", state=state, definition={**head, **parts})
+    manifest = {"apiVersion": api_version, "kind": kind, "metadata": place, **parts}
+    return kubectl(text, "create", "--filename", "-", stdin=manifest)
+
+
+def merged(text: str, kind: str, name: str, namespace: str = "", **parts: Any) -> Manifest:
+    """A task that merges parts into an object."""
+    return kubectl(text, "patch", kind, name, "--type", "merge", "--patch", _compact(parts), namespace=namespace)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def of_condition(manifest: Manifest, condition: Mapping[str, Any]) -> Evidence:

@@ -10,13 +10,14 @@ from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.api.name_rules import one_line
 from .case import EVENT, NODE, POD, Case
 from .link import (
-    K8S,
     OURS,
     Broken,
     Evidence,
     Link,
+    added,
     age,
-    object_task,
+    created,
+    kubectl,
     of_condition,
     of_event,
     of_field,
@@ -74,10 +75,15 @@ def _device(case: Case) -> Broken | None:
             f"{count} has the device {name}{lost}",
             (evidence,),
             "install the device plugin on a node with the device, or remove the device from the VM",
-            task("Which nodes have which devices?", f"{K8S}k8s_info", api_version="v1", kind="Node"),
+            kubectl("Which nodes have the device?", "get", "nodes", "--output", _column(name)),
             _UNSCHEDULED,
         )
     return None
+
+
+def _column(resource: str) -> str:
+    """The columns of kubectl with the name of each node, and how many of a device it has."""
+    return "custom-columns=node:.metadata.name,devices:.status.allocatable." + resource.replace(".", "\\.")
 
 
 def _amount(node: Manifest, field: str, name: str) -> str:
@@ -119,12 +125,11 @@ def _unseen_by_scheduler(case: Case, pod: Manifest) -> Broken | None:
     if spec.get("nodeName") or condition_of(pod, "PodScheduled") or age(case.at, since) < _SCHEDULED:
         return None
     name = spec.get("schedulerName") or "default-scheduler"
-    listed = {"api_version": "v1", "kind": "Pod", "namespace": "kube-system"}
     return Broken(
         f"the scheduler {name} has not looked at the pod",
         (of_field(pod, "spec.schedulerName", str(name)),),
         "start the scheduler, or name another one in the VM",
-        task("Which schedulers run?", f"{K8S}k8s_info", **listed),
+        kubectl("Which schedulers run?", "get", "pods", namespace="kube-system"),
         "no node is chosen for the pod, and the VM stays Starting",
     )
 
@@ -133,14 +138,13 @@ def _scheduling_remedy(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Ma
     """The remedy for a pod that no node is suitable for: the one that changes the least."""
     for item, found in ((item, _TAINT.fullmatch(item.message)) for item in reasons):
         if found is not None and found["key"] == _CORDON:
-            options = {"name": item.name.partition(",")[0], "state": "uncordon"}
-            uncordon = task("Let pods onto the node", f"{K8S}k8s_drain", **options)
+            uncordon = kubectl("Let pods onto the node", "uncordon", item.name.partition(",")[0])
             return "let pods onto the node again, if its maintenance is over", uncordon
         if found is not None and not found["key"].startswith(_NODES_OWN):
             toleration = {key: value for key, value in found.groupdict().items() if value}
             toleration |= {} if found["value"] else {"operator": "Exists"}
-            tolerations = [*(case.declared_spec.get("tolerations") or ()), toleration]
-            tolerate = vm_task("Tolerate the taint", case, {"/template/spec/tolerations": tolerations})
+            tolerations = case.declared_spec.get("tolerations")
+            tolerate = vm_task("Tolerate the taint", case, added(tolerations, "/template/spec/tolerations", toleration))
             return "let the VM tolerate the taint, if the nodes are for it", tolerate
     missing = task("What is missing?", f"{OURS}capacity_info", **case.selection, checks=["placement"])
     for found in filter(None, (_LABEL.fullmatch(item.message) for item in reasons)):
@@ -148,8 +152,7 @@ def _scheduling_remedy(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Ma
             return "give the VM a CPU model, a machine type and features that a node has", missing
         if "kubernetes.io/" in found["key"]:
             return "correct the node selector or the architecture, or add such a node", missing
-        labels = {"labels": {found["key"]: found["value"]}}
-        labelled = object_task("Label a node", "patched", "v1/Node", "NODE", metadata=labels)
+        labelled = kubectl("Label a node", "label", "node", "NODE", f"{found['key']}={found['value']}")
         return "label a node, or correct the node selector", labelled
     return "free a node, add one, or make the VM smaller", missing
 
@@ -168,12 +171,12 @@ def _node(case: Case) -> Broken | None:
         if ready.get("status", "True") == "True":
             return None
         evidence = of_condition(node, ready)
-    taint = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
+    taint = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
     return Broken(
         f"the node {name} {'does not exist any more' if node is None else 'does not answer'}",
         (evidence,),
         "start the node again; if it is off for good, mark it as out of service, so that its VMs start elsewhere",
-        task(f"Mark {name} as out of service", f"{K8S}k8s_taint", name=name, state="present", taints=[taint]),
+        kubectl(f"Mark {name} as out of service", "taint", "nodes", name, taint),
         "Kubernetes deletes the pod after 5 minutes, but it stays until the node answers; until then the VM does not"
         " start elsewhere",
     )
@@ -212,13 +215,14 @@ def missing_file(case: Case, evidence: Evidence) -> Broken | None:
     found = _FILE.search(evidence.message)
     if found is None:
         return None
-    kind, field = ("Secret", "stringData") if found["kind"] == "secret" else ("ConfigMap", "data")
-    name, content = found["name"], {field: {"KEY": "VALUE"}}
+    kind, verb = ("Secret", ("secret", "generic")) if found["kind"] == "secret" else ("ConfigMap", ("configmap",))
+    name, namespace = found["name"], namespace_of(case.vm)
+    content = ("create", *verb, name, "--from-literal=KEY=VALUE")
     return Broken(
         f"the {kind} {name} of a volume does not exist",
         (evidence,),
         f"create the {kind}, or name another one in the VM",
-        object_task(f"Create the {kind} {name}", "present", f"v1/{kind}", name, namespace_of(case.vm), **content),
+        kubectl(f"Create the {kind} {name}", *content, namespace=namespace),
         _KUBELET_TRIES,
     )
 
@@ -252,7 +256,7 @@ def _network(case: Case) -> Broken | None:
         f"the network {found['place']}/{found['name']} does not exist",
         (evidence,),
         "create the NetworkAttachmentDefinition, or name another one in the VM",
-        object_task("Create the network", "present", kind, *place, spec={"config": config}),
+        created("Create the network", kind, *place, spec={"config": config}),
         _KUBELET_TRIES,
     )
 
@@ -272,19 +276,19 @@ def _image(case: Case) -> Broken | None:
         f"an image cannot be pulled: {words}",
         (*evidence, *([of_event(event)] if event else [])),
         "correct the image, or give the VM a pull secret for its registry",
-        vm_task("Give the VM another image", case, {"/template/spec/volumes": _with_another_image(case, words)}),
+        _another_image(case, words),
         "kubelet tries again at growing intervals, up to 5 minutes, and the VM does not start",
     )
 
 
-def _with_another_image(case: Case, words: str) -> list[Manifest]:
-    """The VM's volumes, with another image for the container disks that the words name."""
-    return [
-        {**volume, "containerDisk": {**disk, "image": "IMAGE"}}
-        if (disk := volume.get("containerDisk")) and str(disk.get("image")) in words
-        else volume
-        for volume in case.declared_spec.get("volumes") or ()
-    ]
+def _another_image(case: Case, words: str) -> Manifest | None:
+    """A task that gives the VM other images instead of those that the words name; None if they name none."""
+    changes = {
+        f"/template/spec/volumes/{index}/containerDisk/image": "IMAGE"
+        for index, volume in enumerate(case.declared_spec.get("volumes") or ())
+        if (image := (volume.get("containerDisk") or {}).get("image")) and str(image) in words
+    }
+    return vm_task("Give the VM another image", case, changes) if changes else None
 
 
 LINKS: Final = (

@@ -10,17 +10,16 @@ from .._resolver.api.name_rules import one_line
 from .._resolver.preflight.references import storage_class_of, templates_of
 from .case import CLAIM, DATA_VOLUME, EVENT, POD, STORAGE_CLASS, Case, Volume
 from .link import (
-    K8S,
     OVER_QUOTA,
     Broken,
     Evidence,
     Link,
     age,
-    object_task,
+    created,
+    kubectl,
     of_condition,
     of_event,
     of_field,
-    task,
 )
 from .pods import UNBOUND, missing_file, unschedulable
 
@@ -86,7 +85,7 @@ def _missing_class(case: Case, volume: str, named: str, evidence: Evidence) -> B
         f"the StorageClass {named} of the disk {volume} does not exist",
         (evidence,),
         f"create the StorageClass {named}, or delete the disk and declare it with another",
-        object_task(f"Create the StorageClass {named}", "present", _STORAGE_CLASS, named, **parts),
+        created(f"Create the StorageClass {named}", _STORAGE_CLASS, named, **parts),
         _WAITS,
     )
 
@@ -104,12 +103,12 @@ def _default(case: Case) -> Manifest | None:
 
 def _no_default(volume: str, evidence: Evidence, case: Case) -> Broken:
     name = next(iter(case.classes), "NAME")
-    marked = {"annotations": {_DEFAULTS[0]: "true"}}
+    marked = ("annotate", "storageclass", name, f"{_DEFAULTS[0]}=true")
     return Broken(
         f"the disk {volume} names no StorageClass, and none is the default",
         (evidence,),
         "make a StorageClass the default, or declare the disk with one",
-        object_task(f"Make {name} the default", "patched", _STORAGE_CLASS, name, metadata=marked),
+        kubectl(f"Make {name} the default", *marked),
         _WAITS,
     )
 
@@ -155,12 +154,11 @@ def _waiting_import(case: Case, volume: Volume, running: Manifest) -> Evidence |
 
 
 def _failed_import(name: str, item: Manifest, words: str, evidence: tuple[Evidence, ...]) -> Broken:
-    kind = f"cdi.kubevirt.io/v1beta1/{DATA_VOLUME}"
     return Broken(
         f"the import of the disk {name} fails: {words}",
         evidence,
         f"{_LARGER if _TOO_SMALL.search(words) else _REACHED}, then delete the DataVolume",
-        object_task(f"Delete the DataVolume {name}", "absent", kind, name, namespace_of(item)),
+        kubectl(f"Delete the DataVolume {name}", "delete", "datavolume", name, namespace=namespace_of(item)),
         "CDI tries again at growing intervals, up to 5 minutes, and the VM stays stopped",
     )
 
@@ -212,12 +210,11 @@ def _late_claim(case: Case, data_volume: Manifest, volume: Volume) -> Broken:
     if volume.claim is not None:
         event = case.event(volume.claim, _PROVISIONING)
         return _unbound_claim(volume.claim, "Pending", of_event(event) if event else bound)
-    log = {"api_version": "apps/v1", "kind": "Deployment", "namespace": "cdi", "name": "cdi-deployment"}
     return Broken(
         f"CDI has not created the claim {volume.name}",
         (bound,),
         "read in the log of CDI what forbids the claim, such as a LimitRange, a policy or a webhook",
-        task("Read the log of CDI", f"{K8S}k8s_log", **log),
+        kubectl("Read the log of CDI", "logs", "deployment/cdi-deployment", "--tail", "50", namespace="cdi"),
         _WAITS,
     )
 
@@ -243,7 +240,7 @@ def _missing_claim(case: Case, name: str, evidence: Evidence) -> Broken:
         f"the claim {name} does not exist",
         (evidence,),
         "restore the claim, or create it; a new one is empty",
-        object_task(f"Create the claim {name}", "present", f"v1/{CLAIM}", name, namespace_of(case.vm), spec=spec),
+        created(f"Create the claim {name}", f"v1/{CLAIM}", name, namespace_of(case.vm), spec=spec),
         "KubeVirt waits for the claim, and gives the guest its disk as soon as it exists",
     )
 
@@ -255,7 +252,7 @@ def _unbound_claim(claim: Manifest, phase: str, evidence: Evidence | None) -> Br
         f"the claim {name} is {phase}: {words}",
         (evidence or of_field(claim, "spec.volumeName", phase),),
         "give the claim a volume; see the storage's provisioner",
-        object_task(title, "absent", f"v1/{CLAIM}", name, namespace_of(claim)),
+        kubectl(title, "delete", "pvc", name, namespace=namespace_of(claim)),
         "the pod waits for the claim, and the guest does not start",
     )
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import CHECKOUT, played
+from ansible_environment import played
 from diagnosed_places import await_links, diagnosed, put_all
 from loopback_registry import LoopbackRegistry
-from peer_collections import fetch_peers
 from waiting import wait_until
 
 from vm_faults import FAULTS, FURTHER, NewPlaces, Place
@@ -61,8 +60,7 @@ def written(diagnosis: Manifest, replacements: Mapping[str, str]) -> Manifest:
 def play(tasks: list[Manifest], kubeconfig: str, folder: Path) -> str:
     """Runs tasks in a playbook, all of them, and returns its output."""
     book = [{"hosts": "localhost", "gather_facts": False, "ignore_errors": True, "tasks": tasks}]
-    paths = f"{CHECKOUT / '.cache' / 'collections'}:{fetch_peers()}"
-    around = {"ANSIBLE_COLLECTIONS_PATH": paths, "ANSIBLE_CALLBACK_RESULT_FORMAT": "json"}
+    around = {"KUBECONFIG": kubeconfig, "ANSIBLE_CALLBACK_RESULT_FORMAT": "json"}
     return played(
         folder, book, variables={"ansible_python_interpreter": sys.executable}, kubeconfig=kubeconfig, **around
     )

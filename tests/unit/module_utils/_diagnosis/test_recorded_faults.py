@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remedies import checked
+from remedies import checked, patch
 
 from plugins.module_utils._capacity.placement.reasons import node_reasons
 from plugins.module_utils._diagnosis.offline import diagnoses
@@ -91,8 +91,7 @@ def test_nodes_have_their_own_reasons() -> None:
 
 
 def test_a_quota_is_raised_by_what_is_missing() -> None:
-    definition = of("quota")["task"]["kubernetes.core.k8s"]["definition"]
-    assert definition["spec"]["hard"] == {"requests.memory": "1389760192"}
+    assert patch(of("quota"))["spec"]["hard"] == {"requests.memory": "1389760192"}
 
 
 def test_all_vms_share_what_nodes_have_left() -> None:
