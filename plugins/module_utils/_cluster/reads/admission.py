@@ -33,7 +33,7 @@ _SHOWN: Final = 3
 
 
 class _Part(NamedTuple):
-    """What a webhook or a policy wants to see: rules of kinds, and a selector of namespaces."""
+    """The part of a webhook or a policy that selects requests: rules of kinds, and a selector of namespaces."""
 
     rules: Sequence[Manifest]
     namespaces: Manifest
