@@ -28,7 +28,8 @@ _OBJECT: Final[Shape] = {
 }
 _ORIGINS: Final[Shape] = {"pvc": _REFERENCE, "snapshot": _REFERENCE, "dataSource": _REFERENCE}
 _SHAPES: Final[dict[str, Shape]] = {
-    "ControllerRevision": {"data": _OBJECT},
+    # Early releases store the spec of an object as text.
+    "ControllerRevision": {"data": {part: shape for part, shape in _OBJECT.items() if part != "spec"}},
     "DataSource": {"spec": {"source": _ORIGINS}},
     "DataVolume": {"spec": {"source": _ORIGINS, "sourceRef": _REFERENCE}},
     "KubeVirt": {"status": {"defaultArchitecture": str, "observedKubeVirtVersion": str}},

@@ -19,7 +19,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import collisions, evaluate, hosts, objects, prerequisites, reports, sources, tasks
+from . import collisions, evaluate, hosts, objects, prerequisites, reports, revisions, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .diagnosis import Diagnosis
@@ -131,6 +131,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         *head.findings,
         *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
         *collisions.findings(head.objects, head.keys, head.lookup),
+        *revisions.findings(head.objects, head.keys | others.keys, head.lookup, kubevirt),
     ]
     for extension in EXTENSIONS:
         findings += extension.findings([*cluster.sources, *read.sources], head.objects, head.lookup, kubevirt)
@@ -180,7 +181,10 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
         others = [result for result in decided if not isinstance(result, DeclaredObject)]
         decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
     found = [result for result in decided if isinstance(result, DeclaredObject)]
-    labels = [(result.label, result.location.file) for result in found]
+    # A declared object overrides a known object of the same name.
+    lookup = KnownObjects([*cluster.objects, *(declared.manifest for declared in found)])
+    found, notes = revisions.without_unknown(found, lookup, kubevirt.release)
+    labels = [(result.label, result.location.file) for result in found if result.manifest["kind"] != objects.REVISION]
     # An object may have several findings, and still be judged without what is wrong.
     judged = {result.location for result in found}
     for result in decided:
@@ -194,10 +198,8 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
             labels.append((result.label, result.location.file))
     made = [result for result in decided if isinstance(result, LocatedFinding)]
     made.sort(key=lambda finding: bool(finding.unjudged))
-    # A declared object overrides a known object of the same name.
-    lookup = KnownObjects([*cluster.objects, *(declared.manifest for declared in found)])
     kinds = [*(finding.unjudged for finding in made if finding.unjudged), *objects.unreadable_kinds(repository)]
-    return _Objects(repository, found, labels, kinds, lookup, keys, [*repository.findings, *made])
+    return _Objects(repository, found, labels, kinds, lookup, keys, [*repository.findings, *made, *notes])
 
 
 def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:

@@ -36,7 +36,7 @@ from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, 
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
 from .findings import LocatedFinding, invalid
-from .objects import NOT_AMONG_FILES, STORAGE, VM, DeclaredObject, KnownObjects
+from .objects import LOOKED_UP, NOT_AMONG_FILES, VM, DeclaredObject, KnownObjects
 from .prerequisites import inferred_from
 
 # The fields that a VM gets from its instancetype and preference.
@@ -65,7 +65,7 @@ def evaluate(
     """
     evaluation = _Evaluation(lookup, kubevirt, validation, base, checks)
     for declared in objects:
-        if declared.manifest["kind"] in STORAGE:
+        if declared.manifest["kind"] in LOOKED_UP:
             continue
         try:
             yield from evaluation.findings(declared)
@@ -231,7 +231,8 @@ class _Evaluation:
             if found.rule == OBSOLETE:
                 yield declared.finding(OBSOLETE, ERROR if self._is_new(found, future) else WARNING, field, message)
             elif NOT_AMONG_FILES in message and found.rule != DEPRECATED:
-                yield inferred_from(declared, field, message.partition(NOT_AMONG_FILES)[0].strip())
+                noun = message.partition(NOT_AMONG_FILES)[0].rpartition(": ")[2].strip()
+                yield inferred_from(declared, field, noun)
             elif found.rule == CANNOT_BOOT:
                 # The guest's system behaves the same under any KubeVirt.
                 yield declared.finding(NEVER_STARTS, start_severity(declared.manifest), field, message)

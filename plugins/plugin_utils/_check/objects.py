@@ -25,12 +25,16 @@ from .sources import Repository, Source, SourceManifest, kinds_in
 VM: Final = "VirtualMachine"
 # Users may create these outside the repository, so the check does not know their contents.
 STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
+REVISION: Final = "ControllerRevision"
+LOOKED_UP: Final = (*STORAGE, REVISION)
+"""The kinds that VMs refer to, and that are not judged as VMs, instancetypes and preferences are."""
 NOT_AMONG_FILES: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 _CHECKED_KINDS: Final = (VM, *MATCHER_FIELD_OF_KIND, *_FLAVORS)
 # Other objects that describe guests.
+_VMI: Final = "VirtualMachineInstance"
 _UNCHECKED_KINDS: Final = (
-    "VirtualMachineInstance",
+    _VMI,
     "VirtualMachineInstancePreset",
     "VirtualMachineInstanceReplicaSet",
     "VirtualMachinePool",
@@ -83,9 +87,13 @@ class KnownObjects:
             of_kind[metadata["name"]] = manifest
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
+        """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster.
+
+        So may a missing ControllerRevision, unless others of its namespace are known: then it was deleted.
+        """
         manifest = self._objects.get(kind, namespace, name)
-        if manifest is None and (kind in STORAGE or kind in EXISTENCE_ONLY):
+        may_exist = kind in STORAGE or kind in EXISTENCE_ONLY
+        if manifest is None and (may_exist or (kind == REVISION and (kind, namespace) not in self._kinds)):
             raise KubeVirtError(f"the {kind} {namespace}/{name} {NOT_AMONG_FILES}", "Unchecked", 403)
         return manifest
 
@@ -149,13 +157,15 @@ def objects_of_manifest(
     location, manifest, problem = source
     kind = manifest["kind"]
     api_version = manifest["apiVersion"]
-    if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in STORAGE:
+    if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in LOOKED_UP:
+        return
+    if kind == _VMI and _is_of_vm(manifest):
         return
     if kind in _UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
     if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
         yield LocatedFinding(problem, NOTE, rule="unchecked", location=location, label=label(manifest), unjudged=kind)
-    if problem or kind not in (*STORAGE, *_CHECKED_KINDS):
+    if problem or kind not in (*LOOKED_UP, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)
     declared = DeclaredObject(location, manifest)
@@ -197,6 +207,13 @@ def objects_of_manifest(
     yield DeclaredObject(location, modern.manifest, tuple(error.path for error in errors))
 
 
+def _is_of_vm(vmi: Manifest) -> bool:
+    """Whether a VMI is the guest of a VM, which is checked instead."""
+    metadata = vmi.get("metadata")
+    owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    return any(isinstance(owner, dict) and owner.get("kind") == VM for owner in owners or ())
+
+
 def unreadable_kinds(repository: Repository) -> Iterator[str]:
     """The kinds of the objects in files that cannot be read."""
     for finding in repository.findings:
@@ -213,7 +230,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
         served = (VM_API_VERSION, *VM_API_VERSIONS)
     elif kind in MATCHER_FIELD_OF_KIND:
         served = (API_VERSION, *(API_VERSIONS if release.serves_old_versions else ()))
-    if api_version in served or kind in STORAGE:
+    if api_version in served or kind in LOOKED_UP:
         return ""
     write = served[0] if served else API_VERSION
     return f"KubeVirt {release.minor_version} does not serve {kind} in {api_version}; write {write}"

@@ -71,8 +71,8 @@ def findings(
 
 
 def inferred_from(declared: DeclaredObject, field: str, noun: str) -> LocatedFinding:
-    """The note about an object, ``the DataSource os/fedora``, whose labels decide about a VM."""
-    message = f"{noun} {_TEXT}; pass its manifest with --objects to check what VMs infer from it"
+    """The note about an object, ``the DataSource os/fedora``, that decides about a VM."""
+    message = f"{noun} {_TEXT}; pass its manifest with --objects to check what VMs get from it"
     return declared.finding(MUST_EXIST, NOTE, field, message)
 
 

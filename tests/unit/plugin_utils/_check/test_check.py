@@ -56,7 +56,7 @@ def test_valid_vm_has_no_finding(check: Check) -> None:
                 template={"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]},
             ),
             "vm.yaml:8: note: VirtualMachine shop/web: spec.instancetype.inferFromVolume: the PersistentVolumeClaim"
-            " shop/disk must exist on the cluster; pass its manifest with --objects to check what VMs infer from it"
+            " shop/disk must exist on the cluster; pass its manifest with --objects to check what VMs get from it"
             " [must-exist]",
         ),
         (

@@ -103,5 +103,5 @@ def test_one_note_says_that_contents_count(check: Check) -> None:
     inferring["spec"]["template"]["spec"]["domain"].pop("memory")
     assert notes(check({"vm.yml": [plain, inferring]})[1]) == [
         "PersistentVolumeClaim shop/disk must exist on the cluster; pass its manifest with --objects to check what VMs"
-        " infer from it; 1 other VM needs it, too"
+        " get from it; 1 other VM needs it, too"
     ]
