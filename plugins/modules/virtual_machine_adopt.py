@@ -19,8 +19,8 @@ description:
   - The module leaves VMs alone that already have an instancetype. It restarts no guest, and warns once of those that
     need it.
   - If nothing fits, the result lists the matches nearest in size with every field in which the VMI would differ, and
-    the message says what to accept; in check mode, a warning does. A match that adds or removes dedicated CPUs, huge
-    pages, devices or other demands on the node is not listed.
+    the message says what to accept; in check mode, a warning does. A match that makes the guest smaller, or adds or
+    removes dedicated CPUs, huge pages, devices or other demands on the node, is not listed.
 author: virtshape.instancetypes contributors (@virtshape)
 options:
   instancetypes:

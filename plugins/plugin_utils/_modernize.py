@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +23,7 @@ from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.manifest import Manifest
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
-from ..module_utils._resolver.api.name_rules import one_line
+from ..module_utils._resolver.api.name_rules import one_line, quoted
 from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
@@ -114,8 +116,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--diff", action="store_true", help="show what --in-place changes")
     add("--objects", metavar="FILE", action="append", default=[], help="presets and catalogs besides; repeatable")
     add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog besides (default: builtin)")
+    waste_help = "the most additional vCPUs and memory of a guest, in sum (default: 50)"
+    add("--waste", metavar="PERCENT", type=_percent, default=Sources().waste, help=waste_help)
     add("--kubevirt-version", metavar="VERSION", help="default: the newest known release")
     return parser
+
+
+def _percent(text: str) -> Fraction:
+    if not re.fullmatch("[0-9]{1,6}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"expected a whole number of percent, found {quoted(text)}")
+    return Fraction(int(text), 100)
 
 
 def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
@@ -130,9 +140,8 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     catalog = [*_current(report, objects, release), *builtin]
     presets = [item.manifest for item in objects if item.manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.
-    origin = Sources(
-        presets, catalog if any(MATCHER_FIELD_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog) else None
-    )
+    has_sizes = any(MATCHER_FIELD_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog)
+    origin = Sources(presets, catalog if has_sizes else None, options.waste)
     changed: set[Path] = set()
     for file, source in read:
         tasks = [item for item in task_manifests(*source) if item.location.path[-1] in kubevirt_vm.MODULES]

@@ -11,7 +11,8 @@ from .._resolver.api.manifest import Manifest, name_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import differences, without_secrets
-from .._resolver.choose.adopt import effective, reduced
+from .._resolver.choose.effective import effective
+from .._resolver.choose.removal import reduced
 from .._resolver.kubevirt.apply import applier
 from .._resolver.kubevirt.config.cluster import Cluster
 from .._resolver.kubevirt.find import find

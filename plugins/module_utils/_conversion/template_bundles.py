@@ -8,6 +8,7 @@ or else the ones with which it differs least.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from .._boot_sources.workload import normalized
@@ -19,7 +20,9 @@ from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
 from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
-from .._resolver.choose import adopt
+from .._resolver.choose.adopt import Adoption, adopt
+from .._resolver.choose.effective import effective
+from .._resolver.choose.sizes import shown
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vmi import vmi
@@ -40,11 +43,13 @@ class Sources(NamedTuple):
     """Manifests that a conversion uses.
 
     presets: a preset without a namespace counts for all. catalog: instancetypes and preferences of v1beta1, of
-    either kind; None to choose none.
+    either kind; None to choose none. waste: the most additional vCPUs and memory of a guest in sum, a share; None for
+    no bound.
     """
 
     presets: Sequence[Manifest] = ()
     catalog: Sequence[Manifest] | None = None
+    waste: Fraction | None = Fraction(1, 2)
 
 
 def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Modernization:
@@ -59,7 +64,7 @@ def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> 
         return modern
     _add_presets(modern, sources.presets)
     if sources.catalog is not None and INSTANCETYPE.matcher_of(modern.manifest) is None:
-        _add_instancetype(modern, sources.catalog)
+        _add_instancetype(modern, sources.catalog, sources.waste)
     return modern
 
 
@@ -103,6 +108,9 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Mode
     namespace = namespace_of(template)
     vm = {**example.vm, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
+    if template_parameters.of_size(spec["virtualMachine"]) & example.open:
+        # Users of the template say the size, and with which instancetype.
+        sources = sources._replace(waste=None)
     try:
         successor = convert(placed, sources, release)
     except FieldError as error:
@@ -191,19 +199,17 @@ def _object(holder: Manifest, name: str) -> Manifest:
     return inside
 
 
-def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None:
+def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest], waste: Fraction | None) -> None:
     vm = draft.manifest
     cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
     preferences = _usable_objects(vm, PREFERENCE, catalog)
     os = annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION)
     if os:
         preferences = preferences_of(str(os), preferences)
-    adoption = adopt.adopt(vm, _usable_objects(vm, INSTANCETYPE, catalog), preferences, cluster)
-    chosen = adoption.proposal
+    adoption = adopt(vm, _usable_objects(vm, INSTANCETYPE, catalog), preferences, cluster)
+    chosen = adoption.within(waste)
     if chosen is None:
-        refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
-        reason = adoption.problem or (refusals[0] if refusals else "the catalog has none")
-        draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
+        draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {_reason(adoption)}"))
         return
     draft.manifest = chosen.vm
     for matcher_field in MATCHER_FIELDS:
@@ -214,8 +220,21 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None
         part = "metadata" if path.startswith("annotations.") else "spec"
         draft.record(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")
     draft.differences = without_secrets(chosen.differences)
-    effective = [adopt.effective(manifest, cluster) for manifest in (vm, chosen.vm)]
-    draft.guest_before, draft.guest_after = (guest_figures({} if isinstance(spec, str) else spec) for spec in effective)
+    draft.guest_before, draft.guest_after = (
+        guest_figures(effective(manifest, cluster)) for manifest in (vm, chosen.vm)
+    )
+
+
+def _reason(adoption: Adoption) -> str:
+    """Why a VM gets no instancetype, and which one it needs."""
+    if adoption.problem:
+        return adoption.problem
+    reason, chosen = "the catalog has none", adoption.proposal
+    if chosen is not None:
+        reason = f"{chosen.instancetype['name']}, the nearest, has {shown(chosen.size)}"
+    elif adoption.nearest:
+        reason = str(adoption.nearest[0].refusal)
+    return f"{reason}; create one with {adoption.size_text}"
 
 
 def _usable_objects(vm: Manifest, matcher_field: MatcherField, catalog: Sequence[Manifest]) -> list[Manifest]:

@@ -65,6 +65,11 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
     return result
 
 
+def of_size(vm: Any) -> set[str]:
+    """The parameters to which the fields of the size of a VM refer."""
+    return set(references([value_at(vm, _DOMAIN + size) for size in _SIZES]))
+
+
 def _size_parameters(before: Any, after: Manifest) -> set[str]:
     """The parameters to which removed fields of the size referred, if the VM has a new instancetype."""
     if INSTANCETYPE.matcher_of(after) is None or INSTANCETYPE.matcher_of(before) is not None:

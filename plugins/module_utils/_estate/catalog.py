@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from fractions import Fraction
 from itertools import chain, count
 from typing import Final, NamedTuple
 
@@ -15,7 +14,8 @@ from .._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Match
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.api.state import is_active
-from .machine import GIB, MIB, size_text, without_absent
+from .._resolver.choose.sizes import memory_text
+from .machine import GIB, MIB, without_absent
 from .sizes import Need
 
 # No machine of a source asks for these fields; a type with them serves only machines that the rules give it.
@@ -89,11 +89,6 @@ def _size(name: str, spec: Manifest, manifest: Manifest) -> Size:
     )
 
 
-def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
-    """The additional vCPUs and memory of a machine with a size in sum, each as a share of what it needs."""
-    return Fraction(size.vcpus - vcpus, vcpus) + Fraction(size.memory - memory, memory)
-
-
 def new_size(series: str, need: Need, headroom: int, known: Mapping[str, Size]) -> Size:
     """A size of the series of its class, with a name such as ``estate.4c-8g`` or ``estate-dedicated-1gi.2c-9g``.
 
@@ -140,9 +135,9 @@ def manifest_of(name: str, vcpus: int, memory: int, size_class: SizeClass, headr
             "maxSockets": max(vcpus, min(vcpus * headroom, _MOST_SOCKETS)) if grows else None,
         },
         "memory": {
-            "guest": size_text(memory),
+            "guest": memory_text(memory),
             "hugepages": {"pageSize": size_class.hugepages},
-            "maxGuest": size_text(memory * headroom) if grows and memory >= GIB else None,
+            "maxGuest": memory_text(memory * headroom) if grows and memory >= GIB else None,
         },
     }
     return _manifest(name, without_absent(spec))

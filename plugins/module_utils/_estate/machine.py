@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
-from .._resolver.api.quantity import BINARY_SI, Quantity
 from .._resolver.declare.instancetypes import canonical_quantity
 from .shapes import amount, checked, checked_at, number, text
 
@@ -89,11 +88,6 @@ def without_absent(value: Any) -> Any:
         told = {key: without_absent(entry) for key, entry in value.items()}
         return {key: entry for key, entry in told.items() if entry not in (None, "", [], {})}
     return [without_absent(entry) for entry in value] if isinstance(value, list) else value
-
-
-def size_text(memory: int) -> str:
-    """Bytes as a quantity without loss: ``8Gi``, ``34322Mi``."""
-    return Quantity.from_integer(memory, BINARY_SI).text
 
 
 def rounded_up(amount: int, step: int) -> int:

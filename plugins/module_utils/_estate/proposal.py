@@ -8,8 +8,9 @@ from typing import Any
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.name_rules import first_names
 from .._resolver.api.release import Release
+from .._resolver.choose.sizes import shortage, waste_of
 from . import preferences
-from .catalog import Size, catalog_of, need_text, waste_of
+from .catalog import Size, catalog_of, need_text
 from .forklift import objects as forklift_objects
 from .machine import Machine, machines_of
 from .memory import Given, bounds_of, identity, remembered, written
@@ -152,9 +153,10 @@ def _declared(
 
 
 def _fit(size: Size, plan: Plan) -> str:
-    if size.vcpus < plan.vcpus or size.memory < plan.memory:
-        return f"{size.name} is smaller than what the machine needs"
-    waste = waste_of(size, plan.vcpus, plan.memory)
+    lack = shortage(size, plan)
+    if lack:
+        return f"{size.name} is smaller than what the machine needs: {lack}"
+    waste = waste_of(size, plan)
     what = f"new size {size.name}" if size.new else size.name
     return f"{what}: {f'{float(100 * waste):.1f} % more than needed' if waste else 'exactly what is needed'}"
 

@@ -12,8 +12,9 @@ from .._resolver.api.name_rules import first_names
 from .._resolver.api.release import Release
 from .._resolver.api.tree import value_at
 from .._resolver.choose.fitting import rejection_of_pair
+from .._resolver.choose.sizes import is_enough, waste_of
 from . import sizes
-from .catalog import Size, manifest_of, need_text, new_size, preferences_of, remembered_sizes, sizes_of, waste_of
+from .catalog import Size, manifest_of, need_text, new_size, preferences_of, remembered_sizes, sizes_of
 from .machine import MOST_MEMORY, MOST_VCPUS
 from .memory import Memory, bounds_of, identity
 from .plan import Plan
@@ -61,13 +62,13 @@ class Catalog:
         """
         key = (plan.vcpus, plan.memory, plan.size_class, plan.choice.name, overcommit, waste, bounds)
         if key not in self._nearest:
-            wasted = partial(waste_of, vcpus=plan.vcpus, memory=plan.memory)
+            wasted = partial(waste_of, needed=plan)
             fitting = [
                 size
                 for size in self.sizes.values()
-                if plan.vcpus <= size.vcpus <= bounds[0]
-                and plan.memory <= size.memory <= bounds[1]
-                and size.size_class == plan.size_class
+                if is_enough(size, plan)
+                and size.vcpus <= bounds[0]
+                and size.memory <= bounds[1]
                 and not size.special
                 and (overcommit or not size.overcommitted)
                 and (waste is None or wasted(size) <= waste)
@@ -127,10 +128,11 @@ def _kept(plan: Plan, catalog: Catalog, rules: Rules, counts: bool) -> Size | No
     size = catalog.named(name)
     if size is None or (machine.get("instancetype") and not rules.rightsize):
         return None
-    fits = plan.vcpus <= size.vcpus and plan.memory <= size.memory and size.size_class == plan.size_class
     too_large = machine.get("instancetype") and (size.vcpus > machine["vcpus"] or size.memory > machine["memory"])
     shares = size.overcommitted and machine["reserved"].get("memory")
-    return None if not fits or too_large or shares or catalog.rejection(size, plan.choice.name) else size
+    return (
+        None if not is_enough(size, plan) or too_large or shares or catalog.rejection(size, plan.choice.name) else size
+    )
 
 
 def _nearest_new(plan: Plan, new: Iterable[Size], catalog: Catalog) -> Size | None:
@@ -138,9 +140,7 @@ def _nearest_new(plan: Plan, new: Iterable[Size], catalog: Catalog) -> Size | No
     fitting = [
         size
         for size in new
-        if (size.size_class, size.vcpus) == (plan.size_class, plan.vcpus)
-        and size.memory >= plan.memory
-        and not catalog.rejection(size, plan.choice.name)
+        if is_enough(size, plan) and size.vcpus == plan.vcpus and not catalog.rejection(size, plan.choice.name)
     ]
     return min(fitting, key=lambda size: (size.memory, size.name), default=None)
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._resolver.api.manifest import Options
-from .machine import MIB, Machine, rounded_up, size_text
+from .._resolver.choose.sizes import memory_text
+from .machine import MIB, Machine, rounded_up
 from .memory import GIVEN, PREFIX, SOURCE_ID, Given
 from .names import label_value, part_names
 from .rules import POD, Rules
@@ -94,7 +95,7 @@ def _volumes(
         source: Options = {"blank": True}
         if rules.vddk and disk.get("path") and machine.get("uuid"):
             source = {"vddk": {**rules.vddk, "uuid": machine["uuid"], "backing_file": disk["path"]}}
-        settings = {"size": size_text(rounded_up(disk["size"], MIB)), **rules.storage.get(datastore, {})}
+        settings = {"size": memory_text(rounded_up(disk["size"], MIB)), **rules.storage.get(datastore, {})}
         volumes.append({"name": names[number - 1], "import": {**source, **settings}})
     return volumes
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -22,6 +21,7 @@ from ...module_utils._resolver.api.quantity import canonical
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.fitting import Constraints, fitting
+from ...module_utils._resolver.choose.windows import version_of
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .evaluate import shown_change, start_severity
 from .extension import CheckExtension
@@ -34,7 +34,6 @@ _MODERNIZE: Final = "the playbook modernize converts them"
 _REMOVAL: Final = f"KubeVirt 2 removes presets; instancetypes and preferences replace them: {_MODERNIZE}"
 _HYPERV: Final = ("spec", "template", "spec", "domain", "features", "hyperv")
 _WINDOWS: Final = "win"
-_NAMED: Final = re.compile(r"win(?:dows)?\W?(?:server\W?)?(10|11|2k\d\d?|20(?:08|12|16|19|22|25))(?!\d)")
 _SHOWN: Final = 3
 
 
@@ -106,7 +105,7 @@ def _windows_findings(
                 found[key] = None
         chosen = found[key]
         if chosen is not None:
-            yield declared.finding(_RULE, NOTE, "spec.template.spec.domain", _replacement(chosen, bool(_version(vm))))
+            yield declared.finding(_RULE, NOTE, "spec.template.spec.domain", _replacement(chosen, bool(version_of(vm))))
 
 
 def _is_windows(vm: Manifest) -> bool:
@@ -121,18 +120,8 @@ def _os(vm: Manifest) -> str:
 def _windows_preferences(vm: Manifest, lookup: KnownObjects) -> list[Manifest]:
     offered = [*lookup.listed(PREFERENCE.cluster_kind, ""), *lookup.listed(PREFERENCE.kind, namespace_of(vm))]
     windows = [item for item in offered if value_at(item, ("spec", "features", "preferredHyperv"))]
-    return preferences_of(_version(vm), windows) or windows
-
-
-def _version(vm: Manifest) -> str:
-    """The version of Windows by the annotation, the name, or the disks of a VM, ``windows2k22``; "" if none says it."""
-    disks = (value_at(vm, path) for path in (("spec", "template", "spec", "volumes"), ("spec", "dataVolumeTemplates")))
-    text = json.dumps([_os(vm), vm["metadata"].get("name"), *disks], default=str).lower()
-    named = _NAMED.search(text)
-    if named is None:
-        return ""
-    year = named[1].removeprefix("20")
-    return f"windows{named[1] if year == named[1] else f'2k{int(year)}'}"
+    version = version_of(vm)
+    return (version and preferences_of(f"windows{version}", windows)) or windows
 
 
 def _replacement(chosen: ReplacingPreference, is_certain: bool) -> str:

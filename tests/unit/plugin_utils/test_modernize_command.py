@@ -92,9 +92,29 @@ def test_without_a_catalog(tmp_path: Path, run_command: Run) -> None:
     assert lines[1].endswith("no instancetype") and lines[-1].startswith("1 guest: 1 unchanged in size; 1 file in ")
     (new,) = yaml.safe_load_all((tmp_path / "new" / "old.yml").read_text())
     assert new["spec"]["virtualMachine"]["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
-    (tmp_path / "sizes.yml").write_text(SIZE)
+    (tmp_path / "sizes.yml").write_text(SIZE.replace("1536Mi", "2Gi"))
     _code, lines, _error = run_command(tmp_path / "old.yml", "--catalog", "none", "--objects", tmp_path / "sizes.yml")
     assert lines[1].split()[2] == "own"
+
+
+FOUR = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: four}
+spec: {runStrategy: Always, template: {spec: {domain: {cpu: {cores: 4}, devices: {}, memory: {guest: 8Gi}}}}}
+"""
+
+
+def test_waste_is_only_what_is_asked_for(tmp_path: Path, run_command: Run) -> None:
+    file = tmp_path / "vm.yml"
+    file.write_text(FOUR)
+    _code, lines, _error = run_command(file, "--in-place")
+    assert file.read_text() == FOUR and lines[1].endswith("no instancetype")
+    assert lines[2].endswith("u1.xlarge, the nearest, has 4 vCPUs, 16Gi; create one with 4 vCPUs (4 cores), 8Gi")
+    _code, lines, _error = run_command(file, "--waste", "100")
+    assert "  4 vCPUs, 8Gi  4 vCPUs, 16Gi  " in lines[1]
+    with pytest.raises(SystemExit):
+        run_command(file, "--waste", "half")
 
 
 def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, run_command: Run) -> None:

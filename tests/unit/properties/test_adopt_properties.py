@@ -13,6 +13,7 @@ from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.errors import value_or_none
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
+from plugins.module_utils._resolver.api.quantity import parse
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose import adopt
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -115,3 +116,24 @@ def part_of(one: Any, other: Any) -> bool:
     if isinstance(one, list):
         return isinstance(other, list) and len(one) == len(other) and all(map(part_of, one, other))
     return bool(one == other)
+
+
+@given(st.lists(SIZES, min_size=1, max_size=4), SIZES, st.sampled_from(["sockets", "cores"]), st.booleans())
+def test_no_proposal_is_smaller_than_the_guest(types: list[Spec], size: Spec, count: str, windows: bool) -> None:
+    manifests = [
+        {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": f"t{place}"}, "spec": item}
+        for place, item in enumerate(types)
+    ]
+    vcpus, memory = size["cpu"]["guest"], size["memory"]["guest"]
+    domain = {"devices": {}, "cpu": {count: vcpus}, "memory": {"guest": memory}}
+    annotations = {"vm.kubevirt.io/os": "windows10"} if windows else {}
+    vm = vm_of({"metadata": {"annotations": annotations}, "spec": {"domain": domain}})
+    result = adopt.adopt(vm, manifests, None, Cluster(lookup.Objects(manifests)))
+    for candidate in filter(None, (result.chosen, *result.nearest)):
+        after = created(candidate.vm, lookup.Objects(manifests))
+        assert after is not None
+        cpu = after["spec"]["domain"]["cpu"]
+        limit = 2 if windows else vcpus + cpu["sockets"]
+        used = vcpus if count == "cores" else min(vcpus, limit)
+        assert min(cpu["sockets"], limit) * cpu["cores"] * cpu["threads"] >= used
+        assert parse(after["spec"]["domain"]["memory"]["guest"]).value >= parse(memory).value

@@ -7,9 +7,9 @@ order of `fitting`, then the name decide between equal ones.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, release_schema
@@ -17,102 +17,25 @@ from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
 from ..api.managed_fields import Field, applying_managers
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
-from ..api.quantity import BINARY_SI, Quantity, parse
+from ..api.quantity import parse
 from ..api.state import is_active
 from ..api.tree import copy, differences
 from ..api.writers import FORCE, REJECTED, REVERTED, ownership_text, writer_claim
 from ..kubevirt.apply import applier
 from ..kubevirt.apply.conflict import ConflictError
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
-from ..kubevirt.config.cluster import Cluster, KubeVirt
+from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import find
-from ..kubevirt.vmi import defaults, vmi
 from ..kubevirt.vmi.vmi import guest_figures
 from ..kubevirt.webhooks import mutate, validate
-from . import guest_class
+from . import guest_class, sizes, windows
+from .effective import effective
 from .fitting import Constraints, fitting
-
-# Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
-Build = Callable[[Manifest], "Manifest | None"]
-
-# The API requires these, even if they are empty.
-_REQUIRED: Final = frozenset({"domain", "devices"})
-# The type of a disk stays explicit, although a preference gives disks without one the type disk.
-_DISK_TYPES: Final = frozenset({"disk", "cdrom", "lun"})
-
-
-def without_field(template: Manifest, path: str) -> tuple[Manifest, Any]:
-    """A copy of a template without a field, and without the objects that become empty; and the value of the field.
-
-    path: the spelling of conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
-    """
-    result = copy(template)
-    annotation = _annotation(path)
-    if annotation:
-        return result, _remove(result.get("metadata") or {}, ["annotations", annotation])
-    return result, _remove(result.get("spec") or {}, path.split("."))
-
-
-def _annotation(path: str) -> str:
-    """The annotation at the path of a conflict; "" for a field of the spec."""
-    return path.partition(".")[2] if path.startswith("annotations.") else ""
-
-
-def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest, dict[str, Any]]:
-    """A copy without the fields that make no difference once instancetype and preference are applied; and these, path →
-    value.
-
-    plain: the template without instancetype and preference; a field that makes no difference there stays. applied: the
-    template with both. Lists of objects keep their entries, which lose fields.
-    """
-    result = copy(template)
-    removed: dict[str, Any] = {}
-    target = applied(result)
-
-    def reduce(node: Manifest, path: str) -> None:
-        for key, value in list(node.items()):
-            field_path = f"{path}.{key}" if path else key
-            before, fields = plain(result), list(node.items())
-            del node[key]
-            optional = key not in _REQUIRED and key not in _DISK_TYPES
-            if optional and plain(result) != before and applied(result) == target:
-                removed[field_path] = value
-                continue
-            # Restore the field at its position.
-            node.clear()
-            node.update(fields)
-            inside = [(f"[{index}]", entry) for index, entry in enumerate(value)] if isinstance(value, list) else []
-            for place, entry in [("", value), *inside]:
-                if isinstance(entry, dict):
-                    reduce(entry, field_path + place)
-
-    metadata = result.get("metadata") or {}
-    annotations = metadata.get("annotations") or {}
-    reduce(annotations, "annotations")
-    if not annotations:
-        metadata.pop("annotations", None)
-    reduce(result.get("spec") or {}, "")
-    return result, removed
-
-
-def _remove(node: Manifest, keys: list[str]) -> Any:
-    """Removes a field; its value."""
-    value = None
-    # Some conflicts spell a field with other capitals than manifests.
-    names = [name for name in node if name.lower() == keys[0].lower()]
-    for name in names:
-        inside = node[name]
-        value = _remove(inside, keys[1:]) if keys[1:] else inside
-        if not keys[1:] or (not inside and name not in _REQUIRED):
-            del node[name]
-    return value
-
+from .removal import annotation_in, reduced, without_field
+from .sizes import GuestSize
 
 # The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
-_MATCHER_ANNOTATIONS: Final = frozenset(
-    name for matcher_field in MATCHER_FIELDS for name in (matcher_field.annotation, matcher_field.cluster_annotation)
-)
 _CPU: Final = "domain.cpu"
 
 
@@ -122,7 +45,8 @@ class Candidate(NamedTuple):
     instancetype, preference: matchers; None for none. vm: rewritten.
     removed: the fields removed from its template, path → value.
     differences: the changed fields of the VMI, [{field, before, after}], including accepted ones.
-    refusal: why KubeVirt would reject the VM, in its words, or None. gap: how the guest's class would change, or "".
+    refusal: why KubeVirt would reject the VM, in its words, or None. gap: how the guest would be smaller or change its
+    class, or "". size: that of the guest, if KubeVirt builds one.
     """
 
     instancetype: Manifest
@@ -132,23 +56,34 @@ class Candidate(NamedTuple):
     differences: tuple[dict[str, Any], ...]
     refusal: str | None = None
     gap: str = ""
+    size: GuestSize = GuestSize()
 
 
 class Adoption(NamedTuple):
-    """chosen: None if no pair fits. In that case, nearest: the nearest pairs that leave the guest in its class; remedy:
-    how the VM can be adopted with the first of them, or "". problem: why no pair could be tried, or why none is near.
+    """chosen: None if no pair fits. In that case, nearest: the nearest pairs that leave the guest as large as it is, in
+    its class; remedy: how the VM can be adopted with the first of them, or "". problem: why no pair could be tried, or
+    why none is near. size, size_text: those of the guest, for whoever makes an instancetype for it.
     """
 
     chosen: Candidate | None = None
     nearest: tuple[Candidate, ...] = ()
     remedy: str = ""
     problem: str | None = None
+    size: GuestSize = GuestSize()
+    size_text: str = ""
 
     @property
     def proposal(self) -> Candidate | None:
         """The pair to take, or where none fits, the nearest one that KubeVirt accepts."""
         accepted = (candidate for candidate in self.nearest if candidate.refusal is None)
         return self.chosen or next(accepted, None)
+
+    def within(self, waste: Fraction | None) -> Candidate | None:
+        """The pair to take without asking: `proposal`, unless it is larger than the guest by more than a share."""
+        chosen = self.proposal
+        if chosen is None or waste is None:
+            return chosen
+        return chosen if sizes.waste_of(chosen.size, self.size) <= waste else None
 
 
 class _Choice(NamedTuple):
@@ -175,9 +110,11 @@ def adopt(
         before = effective(vm, cluster)
     except KubeVirtError as error:
         return Adoption(problem=error.message)
+    target = _AdoptedVM(vm, before, cluster, tuple(accept))
+    if not target.size.memory:
+        return Adoption(problem="the VM states no memory, so its size is not known; set domain.memory.guest")
     ranked = _choices(fitting(filter(is_active, instancetypes), Constraints(), cluster.release), INSTANCETYPE, cluster)
     preferred = _preferences(vm, preferences, cluster)
-    target = _AdoptedVM(vm, before, cluster, tuple(accept))
     exact = [choice for choice in ranked if _size(choice.spec) == _size_of_guest(before)]
     fits: list[Candidate] = []
     for instancetype in exact:
@@ -187,15 +124,19 @@ def adopt(
         fits += [target.reduce(candidate, instancetype) for candidate in validated if target.fits(candidate)]
     if fits:
         # min takes the first of equals, and the candidates are in order.
-        return Adoption(chosen=min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed))))
-    ordered, other_class = target.nearest(ranked, preferred)
-    if other_class is not None:
-        name = other_class.instancetype["name"]
-        reason = f"{name}, the nearest in size, {other_class.gap}; create one of its size and class"
-        return Adoption(problem=f"each instancetype changes the class of the guest: {reason}")
+        best = min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed)))
+        return Adoption(best, size=target.size, size_text=target.size_text)
+    ordered, other = target.nearest(ranked, preferred)
+    if other is not None:
+        lost = [words for path, words in target.size.size_class.items() if other.size.size_class.get(path) != words]
+        needed = ", ".join([target.size_text, *lost])
+        reason = f"{other.instancetype['name']}, the nearest in size, {other.gap}; create one with {needed}"
+        problem = f"each instancetype makes the guest smaller or changes its class: {reason}"
+        return Adoption(problem=problem, size=target.size, size_text=target.size_text)
     sized = [choice.matcher for choice in exact]
     fixable = [candidate for candidate in ordered[:1] if candidate.instancetype in sized and candidate.refusal is None]
-    return Adoption(nearest=ordered, remedy=target.remedy(fixable[0]) if fixable else "")
+    remedy = target.remedy(fixable[0]) if fixable else ""
+    return Adoption(None, ordered, remedy, None, target.size, target.size_text)
 
 
 def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
@@ -212,7 +153,7 @@ def fields_of(candidate: Candidate) -> list[Field]:
     """The fields of the live VM that an adoption removes. A list counts as one field."""
     fields: list[Field] = []
     for path in candidate.removed:
-        annotation = _annotation(path)
+        annotation = annotation_in(path)
         inside = ("metadata", "annotations", annotation) if annotation else ("spec", *path.partition("[")[0].split("."))
         fields.append(("spec", "template", *inside))
     return list(dict.fromkeys(fields))
@@ -252,6 +193,29 @@ class _AdoptedVM(NamedTuple):
     cluster: Cluster
     accept: tuple[str, ...]
 
+    @property
+    def size(self) -> GuestSize:
+        return self._size_of(self.vm, self.before)
+
+    @property
+    def size_text(self) -> str:
+        """``4 vCPUs (4 cores), 8Gi``"""
+        figures = guest_figures(self.before)
+        parts = [f"{figures[name]} {name}" for name in (SOCKETS, CORES, THREADS) if figures[name] > 1]
+        topology = f" ({', '.join(parts)})" if parts else ""
+        words = [f"{sizes.vcpus_text(figures['vcpus'])}{topology}", sizes.memory_text(self.size.memory)]
+        if windows.used_sockets(self.vm, figures["vcpus"]) < figures["vcpus"]:
+            words.append(f"and a preference with cores, since Windows uses {windows.MOST_SOCKETS} sockets at most")
+        return ", ".join(words)
+
+    def _size_of(self, vm: Manifest, spec: Manifest) -> GuestSize:
+        """The size of the guest with an effective spec."""
+        figures = guest_figures(spec)
+        vcpus = windows.used_sockets(vm, figures[SOCKETS]) * figures[CORES] * figures[THREADS]
+        demands = guest_class.demands_of(spec)
+        kept = {path: words for path, words in demands.items() if not self._accepted(path)}
+        return GuestSize(vcpus, parse(figures.get("memory", "0")).value, kept)
+
     def attempt(self, instancetype: _Choice, preference: _Choice) -> Candidate:
         """The VM with a pair, without the fields that conflict with its instancetype; not yet validated."""
         rewritten = copy(self.vm)
@@ -261,32 +225,30 @@ class _AdoptedVM(NamedTuple):
         return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference))
 
     def fits(self, candidate: Candidate) -> bool:
-        return candidate.refusal is None and not self._unaccepted(candidate)
+        return candidate.refusal is None and not candidate.gap and not self._unaccepted(candidate)
 
     def nearest(
         self, choices: Sequence[_Choice], preferred: Sequence[_Choice]
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
-        """The nearest pairs, ordered by the class of the guest, by size, then by the number of differences; those that
-        KubeVirt rejects come last. If no instancetype leaves the guest in its class: the pair nearest in size.
+        """The nearest pairs, ordered by size, then by the number of differences; those that KubeVirt rejects come last.
+        If each instancetype makes the guest smaller or changes its class: the pair nearest in size.
         """
+        large = [choice for choice in choices if not sizes.shortage(_size(choice.spec), self.size)]
         # The class depends on the preference so seldom that the first one decides.
-        tried = [
-            (_distance(choice.spec, self.before), self.attempt(choice, preferred[0]), choice) for choice in choices
-        ]
+        tried = [(self.attempt(choice, preferred[0]), choice) for choice in large or choices]
         tried.sort(
             key=lambda entry: (
-                bool(entry[1].gap),
-                entry[1].refusal is not None,
-                entry[0],
-                self._unaccepted(entry[1]),
+                entry[0].size.size_class != self.size.size_class,
+                entry[0].refusal is not None,
+                sizes.waste_of(_size(entry[1].spec), self.size),
+                self._unaccepted(entry[0]),
             )
         )
-        same_class = [(distance, choice) for distance, candidate, choice in tried[:_NEAREST] if not candidate.gap]
-        if tried and not same_class:
-            return (), tried[0][1]
-        pairs = [(distance, self._with_best_preference(choice, preferred)) for distance, choice in same_class]
-        pairs.sort(key=lambda pair: (pair[1].refusal is not None, pair[0]))
-        return tuple(candidate for _distance, candidate in pairs), None
+        pairs = [self._with_best_preference(choice, preferred) for _candidate, choice in tried[:_NEAREST]]
+        enough = [pair for pair in pairs if not pair.gap]
+        # A preference decides whether KubeVirt rejects a pair.
+        enough.sort(key=lambda pair: pair.refusal is not None)
+        return tuple(enough), pairs[0] if pairs and not enough else None
 
     def _with_best_preference(self, choice: _Choice, preferred: Sequence[_Choice]) -> Candidate:
         candidates = [self.attempt(choice, preference) for preference in preferred]
@@ -324,10 +286,20 @@ class _AdoptedVM(NamedTuple):
             after = effective(admitted, cluster)
         except KubeVirtError as error:
             return candidate._replace(refusal=error.message)
-        gap = guest_class.class_difference(
-            guest_class.demands_of(self.before), guest_class.demands_of(after), self._accepted
+        size = self._size_of(rewritten, after)
+        return candidate._replace(
+            removed=removed,
+            differences=tuple(differences(self.before, after)),
+            gap="" if sizes.is_enough(size, self.size) else self._gap(size, after),
+            size=size,
         )
-        return candidate._replace(removed=removed, differences=tuple(differences(self.before, after)), gap=gap)
+
+    def _gap(self, size: GuestSize, after: Manifest) -> str:
+        """How a size that is not enough differs from that of the guest."""
+        lack = sizes.shortage(size, self.size)
+        before, others = guest_class.demands_of(self.before), guest_class.demands_of(after)
+        parts = [f"has {lack}" if lack else "", guest_class.class_difference(before, others, self._accepted)]
+        return " and ".join(filter(None, parts))
 
     def with_refusal(self, candidate: Candidate) -> Candidate:
         """The candidate with the refusal of KubeVirt's webhook, if any."""
@@ -405,53 +377,12 @@ def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: 
     return [_Choice(), *different.values()]
 
 
-def effective(vm: Manifest, cluster: Cluster) -> Manifest:
-    """The parts of a VM that determine its guest and pod, normalized for comparison. Raises KubeVirtError."""
-    built = vmi.build(vm, cluster)
-    spec = built.spec
-    defaults.set_spec_defaults(spec, cluster.kubevirt)
-    _equalize(spec["domain"], cluster.kubevirt)
-    annotations = built.metadata.get("annotations") or {}
-    stored = release_schema.canonical("VirtualMachine", vm, cluster.release)["spec"]
-    return {
-        **spec,
-        "annotations": {key: value for key, value in annotations.items() if key not in _MATCHER_ANNOTATIONS},
-        # A preference may set the storage class of these.
-        "dataVolumeTemplates": stored.get("dataVolumeTemplates") or [],
-    }
-
-
-def _equalize(domain: Manifest, kubevirt: KubeVirt) -> None:
-    """Normalizes values that KubeVirt treats alike."""
-    for count in ("cores", "threads"):
-        # Sockets have no such default: without them, sockets cannot be hotplugged.
-        domain["cpu"].setdefault(count, 1)
-    memory, resources = domain.get("memory", {}), domain["resources"]
-    requests, limits = (resources.get(part) or {} for part in ("requests", "limits"))
-    for amounts in (memory, requests, limits):
-        for name in ("guest", "maxGuest", "memory"):
-            if name in amounts:
-                amounts[name] = Quantity.from_integer(parse(amounts[name]).value, BINARY_SI).text
-    requested_by_default = "memory" not in limits and kubevirt.memory_overcommit == 100
-    if requested_by_default and "memory" in requests and requests["memory"] == memory.get("guest"):
-        # The pod requests the same without it.
-        del requests["memory"]
-    if not requests:
-        resources.pop("requests", None)
-
-
-def _size(instancetype: Manifest | None) -> tuple[int, int]:
-    """vCPUs, and memory in bytes."""
+def _size(instancetype: Manifest | None) -> GuestSize:
+    """The size of an instancetype, without its class."""
     spec = instancetype or {}
-    return int(spec["cpu"]["guest"]), parse(spec["memory"]["guest"]).value
+    return GuestSize(int(spec["cpu"]["guest"]), parse(spec["memory"]["guest"]).value)
 
 
-def _size_of_guest(effective: Manifest) -> tuple[int, int]:
+def _size_of_guest(effective: Manifest) -> GuestSize:
     size = guest_figures(effective)
-    return int(size["vcpus"]), parse(size.get("memory", "0")).value
-
-
-def _distance(instancetype: Manifest | None, effective: Manifest) -> float:
-    """The ratio of vCPUs plus the ratio of memory, each in powers of two."""
-    pairs = zip(_size(instancetype), _size_of_guest(effective))
-    return sum(abs(math.log2(max(size, 1)) - math.log2(max(guest_size, 1))) for size, guest_size in pairs)
+    return GuestSize(int(size["vcpus"]), parse(size.get("memory", "0")).value)

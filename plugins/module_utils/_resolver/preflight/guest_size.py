@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from ..api.errors import QuantityError
 from ..api.manifest import OS_ANNOTATION, Manifest, annotations_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE
 from ..api.quantity import parse
+from ..choose.windows import MOST_SOCKETS, desktop_in
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
 # requirements, to avoid needless warnings.
@@ -28,10 +28,6 @@ _FAMILIES: Final = {
 # The firmware and any kernel need this much.
 _ANY_FAMILY: Final = "32Mi"
 
-# Preferences write windows.11.virtio, common templates windows11.
-_WINDOWS_DESKTOP: Final = re.compile(r"windows\.?(10|11)(?:\.|$)")
-# Windows 10 and 11 Pro and Enterprise. Home uses one, Pro for Workstations four; no preference tells the edition.
-_MOST_SOCKETS: Final = 2
 _DOMAIN: Final = "spec.template.spec.domain"
 
 
@@ -62,14 +58,14 @@ def unused_sockets(applied: Manifest) -> str | None:
     """
     template = applied["spec"]["template"]
     systems = (_preference_name(applied), str(annotations_of(template).get(OS_ANNOTATION) or ""))
-    desktop = next(filter(None, (_WINDOWS_DESKTOP.match(system.lower()) for system in systems)), None)
+    desktop = next(filter(None, map(desktop_in, systems)), "")
     sockets = (template["spec"]["domain"].get("cpu") or {}).get("sockets") or 1
-    if desktop is None or sockets <= _MOST_SOCKETS:
+    if not desktop or sockets <= MOST_SOCKETS:
         return None
     remedy = "set cores instead of sockets"
     if INSTANCETYPE.matcher_of(applied) is not None:
         remedy = "use a preference with preferredCPUTopology: cores"
-    what = f"Windows {desktop[1]} uses {_MOST_SOCKETS} sockets at most, and the guest has {sockets}"
+    what = f"Windows {desktop} uses {MOST_SOCKETS} sockets at most, and the guest has {sockets}"
     return f"{_DOMAIN}.cpu.sockets: {what}; {remedy}"
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from estate_samples import GIB, machine
+from estate_samples import machine
 
-from plugins.module_utils._estate.machine import machines_of, size_text
+from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.rules import Rules, rules_of
 from plugins.module_utils._estate.use import use_of, with_use
 from plugins.module_utils._resolver.api.errors import FieldError
@@ -80,10 +80,6 @@ def test_rules_without_values_are_defaults() -> None:
     rule = {"match": "acme", "preference": "fedora"}
     assert rules_of({"preferences": [rule]}).preferences == [rule]
     assert rules_of({"networks": {"lan": None, "dmz": "ignored"}}).networks == {"lan": None, "dmz": None}
-
-
-def test_sizes_as_quantities() -> None:
-    assert [size_text(size) for size in (8 * GIB, 3 << 20, 2 << 40)] == ["8Gi", "3Mi", "2Ti"]
 
 
 def series(resource: str, name: str = "web", **values: Any) -> dict[str, Any]:

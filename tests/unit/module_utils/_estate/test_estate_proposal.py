@@ -141,7 +141,8 @@ def test_exceptions_by_name_and_id() -> None:
     result = proposed(machines, rules={"machines": exceptions})
     first, second, fourth = result["machines"]
     assert (first["virtual_machine"], first["instancetype"]) == ("shop/shop", "u1.nano")
-    assert "u1.nano is smaller than what the machine needs" in first["reasons"]
+    smaller = "u1.nano is smaller than what the machine needs: 1 vCPU instead of 2 and 512Mi instead of 8Gi"
+    assert smaller in first["reasons"]
     assert second["preference"] == "fedora"
     assert "the rules name the instancetype missing, which the catalog lacks" in second["reasons"]
     assert fourth["virtual_machine"] == "shop/web4"

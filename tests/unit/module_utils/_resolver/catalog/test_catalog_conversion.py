@@ -1,6 +1,7 @@
 """VMs of presets and of Templates get an instancetype and a preference, and their guests stay or it is said how not."""
 
 import copy
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -149,7 +150,7 @@ def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
 
 
 def test_modernize_and_adoption_propose_the_same_pair() -> None:
-    source = vm({"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}})
+    source = vm({"cpu": {"sockets": 2}, "memory": {"guest": "6Gi"}})
     result = converted(source)
     offered: list[list[Manifest]] = [
         [item for item in CATALOG if item["kind"] == kind]
@@ -165,7 +166,27 @@ def test_no_instancetype_of_another_class_is_chosen() -> None:
     source = vm({"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}})
     result = converted(source, catalog=catalog)
     assert result.manifest == source
-    assert "No instancetype fits: each instancetype changes the class of the guest: " in result.remaining[0].note
+    assert "smaller or changes its class: n1.large, the nearest in size, adds " in result.remaining[0].note
+
+
+def test_a_much_larger_instancetype_is_not_chosen() -> None:
+    source = vm({"cpu": {"cores": 4}, "memory": {"guest": "8Gi"}})
+    kept = converted(source)
+    assert kept.manifest == source
+    assert kept.remaining[0].note == (
+        "No instancetype fits: u1.xlarge, the nearest, has 4 vCPUs, 16Gi; create one with 4 vCPUs (4 cores), 8Gi"
+    )
+    asked = convert(source, Sources((), CATALOG, Fraction(1)))
+    assert asked.manifest["spec"]["instancetype"]["name"] == "u1.xlarge"
+    assert asked.guest_after is not None and asked.guest_after["vcpus"] == 4
+
+
+def test_refusals_are_the_reason_without_an_instancetype() -> None:
+    names = ("VirtualMachineClusterPreference", "demanding")
+    demanding = {"kind": names[0], "metadata": {"name": names[1]}, "spec": {"requirements": {"cpu": {"guest": 64}}}}
+    source = vm({"memory": {"guest": "2Gi"}}, preference={"kind": names[0], "name": names[1]})
+    result = converted(source, catalog=[*CATALOG, demanding])
+    assert result.manifest == source and "64 vCPU" in result.remaining[0].note
 
 
 def test_templates_that_are_not_converted() -> None:
@@ -183,8 +204,10 @@ def test_templates_that_are_not_converted() -> None:
 
 
 def test_an_empty_catalog() -> None:
-    result = converted(vm(), catalog=[])
-    assert result.manifest == vm() and result.remaining[0].note == "No instancetype fits: the catalog has none"
+    source = vm({"memory": {"guest": "2Gi"}})
+    result = converted(source, catalog=[])
+    needed = "No instancetype fits: the catalog has none; create one with 1 vCPU, 2Gi"
+    assert result.manifest == source and result.remaining[0].note == needed
 
 
 def test_preferences_of_an_operating_system() -> None:

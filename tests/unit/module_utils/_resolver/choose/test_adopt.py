@@ -2,6 +2,7 @@
 
 import copy
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -310,10 +311,41 @@ def test_preferred_storage_class_is_a_difference() -> None:
 
 
 def test_the_nearest_in_size_where_none_is_exact() -> None:
-    result = adopted(vm(memory={"guest": "6Gi"}), [])
-    assert [item.instancetype["name"] for item in result.nearest] == ["u1.large", "u1.medium", "u1.small"]
+    result = adopted(vm(memory={"guest": "6Gi"}), [], [*TYPES, size("u1.xlarge", 4, "8Gi")])
+    assert [item.instancetype["name"] for item in result.nearest] == ["u1.large", "u1.xlarge"]
     assert [item["field"] for item in result.nearest[0].differences] == ["domain.memory.guest"]
-    assert adopted(vm(), types=[]) == Adoption()
+    assert result.within(Fraction(1, 2)) is result.nearest[0] and result.within(Fraction(1, 4)) is None
+    empty = adopted(vm(), types=[])
+    assert (empty.proposal, empty.within(Fraction(1)), empty.size_text) == (None, None, "2 vCPUs (2 sockets), 4Gi")
+
+
+def test_a_smaller_instancetype_is_not_near() -> None:
+    result = adopted(vm(cpu={"cores": 4}, memory={"guest": "16Gi"}), [])
+    assert result.nearest == () and result.proposal is None
+    assert result.problem == (
+        "each instancetype makes the guest smaller or changes its class: u1.large, the nearest in size, has 2 vCPUs"
+        " instead of 4 and 8Gi instead of 16Gi; create one with 4 vCPUs (4 cores), 16Gi"
+    )
+
+
+def test_an_unknown_size_has_no_instancetype() -> None:
+    result = adopted(vm(memory={}))
+    assert result.problem == "the VM states no memory, so its size is not known; set domain.memory.guest"
+
+
+def test_windows_desktops_get_at_most_two_sockets() -> None:
+    desktop = vm(metadata={"annotations": {"vm.kubevirt.io/os": "windows11"}}, cpu={"cores": 4})
+    types = [size("u1.xlarge", 4, "4Gi")]
+    result = adopted(desktop, [VIRTIO], types)
+    assert result.nearest == () and (result.problem or "").endswith(
+        "u1.xlarge, the nearest in size, has 2 vCPUs instead of 4; create one with 4 vCPUs (4 cores), 4Gi,"
+        " and a preference with cores, since Windows uses 2 sockets at most"
+    )
+    # Even if the topology may change.
+    assert adopted(desktop, [], types, accept=["domain.cpu"]).chosen is None
+    assert (adopted(desktop, [CORES], types).nearest[0].preference or {})["name"] == "cores"
+    (sockets,) = adopted(vm(cpu={"cores": 4}), [], types).nearest
+    assert sockets.preference is None
 
 
 PINNED = named(
@@ -325,9 +357,9 @@ PINNED = named(
 
 
 def test_nearest_instancetype_is_of_the_guests_class() -> None:
-    small = vm(cpu={"sockets": 4}, memory={"guest": "5Gi"})
+    small = vm(cpu={"sockets": 2}, memory={"guest": "3Gi"})
     near = adopted(small, [], [PINNED, *TYPES])
-    assert [item.instancetype["name"] for item in near.nearest] == ["u1.medium", "u1.large", "u1.small"]
+    assert [item.instancetype["name"] for item in near.nearest] == ["u1.medium", "u1.large"]
     pinned = vm(
         cpu={"sockets": 3, "dedicatedCpuPlacement": True}, memory={"guest": "6Gi", "hugepages": {"pageSize": "1Gi"}}
     )
@@ -339,9 +371,12 @@ def test_no_instancetype_of_another_class_is_proposed() -> None:
     result = adopted(small, [], [PINNED])
     assert result.nearest == () and result.proposal is None
     assert result.problem == (
-        "each instancetype changes the class of the guest: n1.large, the nearest in size, adds dedicated CPUs and huge"
-        " pages of 1Gi; create one of its size and class"
+        "each instancetype makes the guest smaller or changes its class: n1.large, the nearest in size, adds dedicated"
+        " CPUs and huge pages of 1Gi; create one with 4 vCPUs (4 sockets), 5Gi"
     )
+    own, other = ([{"name": "a", "deviceName": f"acme.com/{model}"}] for model in ("T4", "A10"))
+    lost = adopted(vm(devices={"gpus": own}), [], [size("gpu", 2, "4Gi", gpus=other)])
+    assert (lost.problem or "").endswith("create one with 2 vCPUs (2 sockets), 4Gi, GPUs (acme.com/T4)")
     accept = ["domain.cpu", "domain.memory"]
     accepted = adopted(small, [], [PINNED], accept=accept)
     assert [item.instancetype["name"] for item in accepted.nearest] == ["n1.large"]
