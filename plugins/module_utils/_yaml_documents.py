@@ -6,23 +6,22 @@ because every writer of the catalog expands them. The size of the text bounds it
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, NamedTuple
 
 from ._cluster.client.errors import TaskFailed
 from ._cluster.client.transport import yaml
 from ._resolver.api.name_rules import quoted
-from ._resolver.api.unquoted import UnquotedKey, UnquotedNumber, key_problem, number_problem
+from ._resolver.api.unquoted import UnquotedKey, key_problem, number_problem
+from ._yaml_scalars import Scalars, key_text, kubernetes
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""
 _MOST_REPEATED: Final = 500_000
 _DEEPEST: Final = 64
-_DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
-_TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _TAGS: Final = frozenset(
-    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "timestamp", "map", "seq")
+    (None, "!", _MERGE)
+    + tuple(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "timestamp", "map", "seq"))
 )
 
 
@@ -64,18 +63,23 @@ class Document(NamedTuple):
 
 
 def documents(
-    content: bytes | str, where: str, noun: str = "catalog", keep_unknown_tags: bool = False, largest: int = LARGEST
+    content: bytes | str,
+    where: str,
+    noun: str = "catalog",
+    keep_unknown_tags: bool = False,
+    largest: int = LARGEST,
+    scalars: Scalars = kubernetes,
 ) -> list[Document]:
     """The documents of a YAML or JSON text, without empty ones, which Helm and kustomize write.
 
     where, noun: the text's name and intended content, for messages. keep_unknown_tags: the text may have other
     contents, so tags that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as
     something else than what is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. largest: the
-    largest size in bytes. Raises TextError.
+    largest size in bytes. scalars: who reads the text. Raises TextError.
     """
     if len(content) > largest:
         raise TextError(f"{where}: larger than {largest >> 20} MiB; check that the file is a {noun}, or split it")
-    reader = _Reader(where, noun, keep_unknown_tags)
+    reader = _Reader(where, noun, keep_unknown_tags, scalars)
     try:
         # The C parser is ten times as fast, and available on nearly all machines.
         for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -91,7 +95,7 @@ def documents(
 class _Reader:
     """Builds documents from events."""
 
-    def __init__(self, where: str, what: str, keep_unknown_tags: bool) -> None:
+    def __init__(self, where: str, what: str, keep_unknown_tags: bool, scalars: Scalars) -> None:
         self.documents: list[Document] = []
         self._number = -1
         self._where, self._what, self._keep_unknown_tags = where, what, keep_unknown_tags
@@ -102,9 +106,7 @@ class _Reader:
         self._nodes = self._repeated = 0
         # The line where the content of the document begins, 0 before it.
         self._line = 0
-        make: Any = yaml.SafeLoader
-        loader = make("")
-        self._tag, self._construct = loader.resolve, loader.construct_object
+        self._scalars = scalars
 
     def read_event(self, event: Any) -> None:
         if not self._line and isinstance(event, yaml.NodeEvent):
@@ -125,31 +127,26 @@ class _Reader:
             self._line = 0
 
     def _scalar(self, event: Any) -> Any:
-        tag = event.tag
-        if tag is None or tag == "!":
-            tag = self._tag(yaml.ScalarNode, event.value, event.implicit)
-        if tag == _TEXT:
-            return event.value  # as most are
-        if tag == _MERGE:
+        if event.tag not in _TAGS:
+            self._refuse_tag(event, event.tag)
+        if event.value == "<<" and (event.implicit[0] or event.tag == _MERGE) and self._expects_key():
             return _MERGE
-        if tag not in _TAGS:
-            self._refuse_tag(event, tag)
-            return event.value
         try:
-            value = self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
-            is_number = value.__class__ is int and not _DECIMAL.fullmatch(event.value)
-            return UnquotedNumber(event.value, value) if is_number else value
-        except (yaml.YAMLError, ValueError, TypeError):
+            return self._scalars(event)
+        except ValueError:
             raise self._error(
                 event, "the value is not valid for the type that it looks like; put it in quotes"
             ) from None
+
+    def _expects_key(self) -> bool:
+        return bool(self._open) and self._open[-1].keys is not None and self._open[-1].pending[0] is _NO_KEY
 
     def _refuse_tag(self, event: Any, tag: str) -> None:
         if not self._keep_unknown_tags:
             raise self._error(event, f"a {self._what} must not contain the tag {quoted(tag)}; remove it")
 
     def _begin(self, event: Any) -> None:
-        if event.tag not in (None, "!") and event.tag not in _TAGS:
+        if event.tag not in _TAGS:
             self._refuse_tag(event, event.tag)
         if len(self._open) >= _DEEPEST:
             raise self._error(event, f"nested more than {_DEEPEST} levels deep; simplify the {self._what}")
@@ -185,7 +182,7 @@ class _Reader:
             self._document(event, value)
             return
         parent = self._open[-1]
-        if parent.keys is not None and parent.pending[0] is _NO_KEY:
+        if self._expects_key():
             self._key(event, parent, value)
             return
         self._refuse(event, number_problem(value))
@@ -202,8 +199,12 @@ class _Reader:
         if isinstance(key, (dict, list)):
             raise self._error(event, "a key is not text")
         if not isinstance(key, str):
-            key = UnquotedKey(getattr(event, "value", str(key)), key)
-            self._refuse(event, key_problem(key))
+            written = getattr(event, "value", str(key))
+            if self._scalars is kubernetes and key_text(key) == written:
+                key = written
+            else:
+                key = UnquotedKey(written, key)
+                self._refuse(event, key_problem(key))
         keys = parent.keys if parent.keys is not None else {}
         if key in keys:
             name = "<<" if key == _MERGE else quoted(key)
@@ -219,7 +220,12 @@ class _Reader:
         others = value if isinstance(value, list) else [value]
         if not all(isinstance(other, dict) for other in others):
             raise self._error(event, "<< takes mappings only, such as <<: *common")
-        parent.merges.extend(others)
+        if self._scalars is kubernetes:
+            # Its order counts, as for Go: what a mapping merges replaces the keys above.
+            for other in reversed(others):
+                parent.value.update(other)
+        else:
+            parent.merges.extend(others)
         self._repeat(event, sum(map(len, others)))
 
     def _document(self, event: Any, value: Any) -> None:

@@ -45,7 +45,7 @@ _GUEST: Final = tuple(
 )
 _OWNERS: Final = "metadata.ownerReferences"
 _OWNER: Final = ("apiVersion", "kind", "name", "uid")
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)", re.ASCII)
 WARN: Final = "warn"
 VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
 """The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → severity."""
@@ -312,8 +312,10 @@ def _check_metadata(manifest: Manifest) -> None:
     if prefix and (not isinstance(prefix, str) or subdomain(f"{prefix}x")):
         raise FieldError("metadata.generateName", f"{quoted(prefix)} is not the beginning of a name; write web-")
     owners, created = metadata.get("ownerReferences"), metadata.get("creationTimestamp")
-    if isinstance(created, str) and not _TIME.match(created):
-        raise FieldError("metadata.creationTimestamp", f"{quoted(created)} is not a time; remove it")
+    if isinstance(created, str) and not _TIME.fullmatch(created):
+        raise FieldError(
+            "metadata.creationTimestamp", f"{quoted(created)} is not a time such as 2025-03-01T10:00:00Z; remove it"
+        )
     if owners is not None and not isinstance(owners, list):
         raise FieldError(_OWNERS, "expected a list; remove it")
     for index, owner in enumerate(owners or []):

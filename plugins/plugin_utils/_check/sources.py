@@ -6,13 +6,15 @@ import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest, list_items
 from ...module_utils._resolver.api.name_rules import one_line
-from ...module_utils._yaml_documents import TextError, documents
+from ...module_utils._yaml_documents import Document, TextError, documents
+from ...module_utils._yaml_scalars import ansible
 from .._catalog_files import regular_files
 from .findings import LocatedFinding, Location
 
@@ -180,7 +182,7 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
         return
     try:
         parsed = _NEXT_OBJECT.sub(b"}\n--- {", content) if content.startswith(b"{") else content
-        contents = documents(parsed, file, noun="manifest", keep_unknown_tags=True, largest=LARGEST)
+        contents = _documents(parsed, file)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Ansible reads a file as INI if it is not YAML. Scripts are not executed.
@@ -194,6 +196,20 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
         return
     repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
     repository.starts.update({(file, document.number): document.line for document in contents})
+
+
+def _documents(content: bytes, file: str) -> list[Document]:
+    """The documents of a file: manifests as kubectl reads them, and others as Ansible does."""
+    read = partial(documents, content, file, noun="manifest", keep_unknown_tags=True, largest=LARGEST)
+    found = read()
+    if all(_is_manifest(document.content) for document in found):
+        return found
+    others = {document.number: document for document in read(scalars=ansible)}
+    return [document if _is_manifest(document.content) else others.get(document.number, document) for document in found]
+
+
+def _is_manifest(content: Any) -> bool:
+    return isinstance(content, dict) and isinstance(content.get("kind"), str) and "apiVersion" in content
 
 
 def mapping_items(
@@ -235,7 +251,7 @@ def encrypted(file: str) -> LocatedFinding:
 def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
     """The objects of documents that are manifests; the items of a List count separately."""
     for location, content in sources:
-        if not isinstance(content, dict) or not isinstance(content.get("kind"), str) or "apiVersion" not in content:
+        if not _is_manifest(content):
             continue
         items = list_items(content)
         if items is None:

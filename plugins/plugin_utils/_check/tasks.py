@@ -24,6 +24,7 @@ from ...module_utils._resolver.declare.virtual_machine import as_created
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ...module_utils._yaml_documents import TextError, documents
+from ...module_utils._yaml_scalars import ansible
 from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
 from .objects import VM, DeclaredObject
@@ -216,7 +217,8 @@ def _k8s_manifests(location: Location, options: Options) -> Iterator[SourceManif
     location, definition = location.below(key), options.get(key)
     if isinstance(definition, str):
         try:
-            definition = [document.content for document in documents(definition, location.file, keep_unknown_tags=True)]
+            found = documents(definition, location.file, keep_unknown_tags=True, scalars=ansible)
+            definition = [document.content for document in found]
         except TextError:
             problem = _why_unknown(definition) or "is not YAML"
             for kind in kinds_in(str(definition)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -61,7 +62,9 @@ def key_problem(key: Any) -> str:
 
 
 def number_problem(value: Any) -> str:
-    """Says what is wrong with an `UnquotedNumber`; "" for other values."""
+    """Says what is wrong with an `UnquotedNumber`, or with a number that JSON does not have; "" for other values."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"YAML reads the number {value}, which JSON does not have{QUOTES}"
     if not isinstance(value, UnquotedNumber):
         return ""
     return f'{value.written} is {quoted(int(value))} in YAML; write {quoted(int(value))} or "{value.written}"'
@@ -102,8 +105,8 @@ def problems(value: Any) -> Iterator[tuple[str, str]]:
             for key in part:
                 if key.__class__ is not str and (reason := key_problem(key)):
                     yield path_of((place, key) if isinstance(key, UnquotedKey) else place), reason
-        elif isinstance(part, UnquotedNumber):
-            yield path_of(place), number_problem(part)
+        elif reason := number_problem(part):
+            yield path_of(place), reason
 
 
 def _kind(value: Any) -> str:

@@ -488,7 +488,7 @@ spec:
 def test_unquoted_yaml_values_are_reported(check: Check) -> None:
     # Elsewhere in a repository it is nobody's mistake.
     others = "- on: push\n  1: x\n- ansible.builtin.file: {path: x, mode: 0644}\n"
-    task = "- virtshape.instancetypes.instancetype: {name: a, cpu: {guest: 0x10}, memory: {guest: 4Gi}}\n"
+    task = "- virtshape.instancetypes.instancetype: {name: a, cpu: {guest: 010}, memory: {guest: 4Gi}}\n"
     catalog = "series:\n  a: {sizes: {no: {cpu: 2, memory: 4Gi}}}\n"
     _code, lines = check({"others.yml": others, "vm.yaml": SURPRISES, "task.yml": task, "catalog.yml": catalog})
     assert lines == [
@@ -500,7 +500,7 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
         ' "010" [invalid]',
         "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.devices:"
         " spec.template.spec.domain.devices in body is required [refused]",
-        'task.yml:1: error: instancetype a: cpu.guest: 0x10 is 16 in YAML; write 16 or "0x10" [invalid]',
+        'task.yml:1: error: instancetype a: cpu.guest: 010 is 8 in YAML; write 8 or "010" [invalid]',
         "catalog.yml:2: error: series.a.sizes.no: the key no is false in YAML; put it in quotes [invalid]",
         "3 objects checked for KubeVirt 1.9: 7 errors",
     ]

@@ -55,6 +55,7 @@ _KEPT: Final = re.compile(
     r"spec\.(template\.metadata\..*|template\.spec\.domain\.clock\.[^.]+|dataVolumeTemplates\[\d+]\.metadata\..*)"
 )
 _INDEX: Final = re.compile(r"\[\d+\]")
+_TEXTS: Final = ("labels", "annotations")
 
 
 def causes(vm: Spec, release: Release) -> list[Cause]:
@@ -153,6 +154,11 @@ def _nulls(template: Any, path: str) -> Iterator[Cause]:
             expression = schema.bare(schema.field_type(declaration))
             kinds = (kind for start, kind in _JSON_TYPES.items() if expression.startswith(start))
             nulls[f"metadata.{name}"] = next(kinds, "string")
+    for name in _TEXTS if isinstance(metadata, dict) else ():
+        texts = metadata.get(name)
+        for key, value in texts.items() if isinstance(texts, dict) else ():
+            if value is None:
+                nulls[f"metadata.{name}.{key}"] = "string"
     for name, kind in nulls.items():
         message = f'{_INDEX.sub("", path)}.{name} in body must be of type {kind}: "null"'
         yield Cause(INVALID, message, f"{path}.{name}")
