@@ -12,58 +12,32 @@ from ...module_utils._boot_sources.workload import AvailableObjects, apply_choic
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ObjectKey
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
-from . import containerfiles
+from . import boot_source_tasks, containerfiles, default_labels
 from .extension import CheckExtension
-from .findings import LocatedFinding, Location
-from .objects import VM, DeclaredObject, KnownObjects
-from .options import COLLECTION
-from .sources import Source, is_containerfile, mapping_items
+from .findings import LocatedFinding
+from .objects import LABELED, VM, DeclaredObject, KnownObjects
+from .sources import Source, is_containerfile
 from .tasks import TaskObject, virtual_machine_of
 
 Options = dict[str, Any]
 
 _SOURCE: Final = "DataSource"
-_CLAIM: Final = "PersistentVolumeClaim"
-_MODULE: Final = f"{COLLECTION}boot_source"
-_LIST: Final = "boot_sources"
-# The variables of the role boot_sources.
-_ROLE_LIST: Final = "boot_sources_list"
-_ROLE_DEFAULTS: Final = "boot_sources_defaults"
-
-
-def _declares(_location: Location, key: str, value: Any) -> bool:
-    """Whether a key and its value are a task of the module, or the variable of the role."""
-    return (key == _MODULE and isinstance(value, dict)) or (key == _ROLE_LIST and isinstance(value, list))
 
 
 class BootSources(CheckExtension):
     checks = (boot_source_findings,)
     options = ("workload", "infer_from_registry")
 
-    def creates(self, source: Source, namespace: str) -> Iterator[ObjectKey]:
-        for _location, key, value, variables in mapping_items(source.location, source.content, _declares):
-            task: Options = value
-            if key == _ROLE_LIST:
-                task = {_LIST: value, "defaults": variables.get(_ROLE_DEFAULTS)}
-            listed = task.get(_LIST)
-            defaults = task.get("defaults")
-            for options in listed if isinstance(listed, list) else [{}]:
-                merged = {
-                    **(defaults if isinstance(defaults, dict) else {}),
-                    **task,
-                    **(options if isinstance(options, dict) else {}),
-                }
-                if merged.get("name") and merged.get("state") != "absent":
-                    own, upload = str(merged.get("namespace") or namespace), merged.get("upload")
-                    yield ObjectKey(_SOURCE, own, str(merged["name"]))
-                    if isinstance(upload, dict) and upload.get("volume"):
-                        kinds = (_CLAIM,) if upload.get("claim") is True else ("DataVolume", _CLAIM)
-                        yield from (ObjectKey(kind, own, str(upload["volume"])) for kind in kinds)
+    def creates(self, source: Source, namespace: str) -> Iterator[Manifest]:
+        for declared in boot_source_tasks.declared(source, namespace):
+            yield from boot_source_tasks.objects(declared)
+        if isinstance(source.content, dict) and isinstance(source.content.get("metadata"), dict):
+            yield from default_labels.inherited(source.content, namespace)
 
     def decide(
         self, task_object: TaskObject, known: Sequence[Manifest], release: Release
@@ -78,6 +52,11 @@ class BootSources(CheckExtension):
         for source in sources:
             if is_containerfile(source.location.file):
                 yield from containerfiles.findings(source, lookup, kubevirt.release)
+            for task in boot_source_tasks.declared(source, ""):
+                yield from boot_source_tasks.findings(task, lookup, kubevirt.release)
+        for declared in objects:
+            if declared.manifest["kind"] in LABELED:
+                yield from default_labels.findings(declared, lookup, kubevirt.release)
 
 
 def _vm_of_workload(

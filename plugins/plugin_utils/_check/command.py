@@ -19,7 +19,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import collisions, evaluate, hosts, objects, prerequisites, reports, revisions, sources, tasks
+from . import catalogs, collisions, evaluate, hosts, objects, prerequisites, reports, revisions, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .diagnosis import Diagnosis
@@ -121,7 +121,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     others = _read(options.objects, b"", kubevirt, options.namespace, _Cluster())
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
-    cluster = _Cluster([*catalog, *(declared.manifest for declared in others.objects)], others.repository.sources)
+    cluster = _Cluster([*catalog, *others.lookup.all], others.repository.sources)
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster)
     read = head.repository
     base = _read(options.base, b"", kubevirt, options.namespace, cluster) if options.base else None
@@ -153,22 +153,28 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
     keys: dict[ObjectKey, str] = {}
+    created: list[Manifest] = []
     results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
-    catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
+    defined = [item for source in repository.sources for item in catalogs.definitions(source)]
+    catalog = [source for source in (*repository.sources, *defined) if catalogs.is_catalog(source.content)]
     if catalog:
-        results += objects.catalog(catalog, kubevirt.release)
+        results += catalogs.catalog(catalog, kubevirt.release)
     for source in repository.sources:
-        for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
+        inside_tasks = (*tasks.task_manifests(*source), *sources.manifests(catalogs.definitions(source)))
+        for manifest in (*sources.manifests([source]), *inside_tasks):
             for inside in _objects_in(manifest):
                 declared_keys = prerequisites.declared_keys([inside.manifest], namespace)
                 keys.update(dict.fromkeys(declared_keys, source.location.file))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
+                if not inside.problem:
+                    created += _created(sources.Source(inside.location, inside.manifest), namespace)
         results += tasks.objects_of_document(source, namespace)
-        for extension in EXTENSIONS:
-            keys.update(dict.fromkeys(extension.creates(source, namespace), source.location.file))
+        by_tasks = _created(source, namespace)
+        keys.update(dict.fromkeys(prerequisites.declared_keys(by_tasks, namespace), source.location.file))
+        created += by_tasks
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace)
-    known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, DeclaredObject))]
+    known = [*cluster.objects, *created, *(result.manifest for result in results if isinstance(result, DeclaredObject))]
     candidates = KnownObjects(known).all
     decided: list[DeclaredObject | LocatedFinding] = []
     for result in results:
@@ -182,7 +188,7 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
         decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
     found = [result for result in decided if isinstance(result, DeclaredObject)]
     # A declared object overrides a known object of the same name.
-    lookup = KnownObjects([*cluster.objects, *(declared.manifest for declared in found)])
+    lookup = KnownObjects([*cluster.objects, *created, *(declared.manifest for declared in found)])
     found, notes = revisions.without_unknown(found, lookup, kubevirt.release)
     labels = [(result.label, result.location.file) for result in found if result.manifest["kind"] != objects.REVISION]
     # An object may have several findings, and still be judged without what is wrong.
@@ -211,6 +217,11 @@ def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManife
                 yield from _objects_in(item)
             return
     yield source
+
+
+def _created(source: sources.Source, namespace: str) -> list[Manifest]:
+    """The objects that the cluster gets by a document, besides those that it shows."""
+    return [manifest for extension in EXTENSIONS for manifest in extension.creates(source, namespace)]
 
 
 def _decided(

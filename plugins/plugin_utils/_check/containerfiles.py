@@ -9,10 +9,10 @@ from typing import Final
 from ...module_utils._boot_sources.containerfile import ImageLabel, image_labels
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS, MatcherField
+from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.choose.fitting import rejection_of_pair
+from .default_labels import named_default, rejected_pair
 from .findings import LocatedFinding, Location
 from .objects import KnownObjects
 from .sources import Source
@@ -23,28 +23,22 @@ _MATCHERS: Final = {matcher_field.volume_label: matcher_field for matcher_field 
 def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator[LocatedFinding]:
     """Findings about a document with the text of a Containerfile."""
     found = image_labels(source.content)
-    values = {label.label: label.value for label in found if label.variable}
-    chosen: list[Manifest] = []
+    values = {label.label: label.value or "" for label in found if label.variable}
+    chosen: dict[str, list[Manifest]] = {}
     for label in found:
         place = source.location._replace(line=label.line)
         problem = _problem(label, place)
         if problem is not None:
             yield problem
         elif label.value and label.label in _MATCHERS:
-            matcher_field = _MATCHERS[label.label]
-            kind_text = values.get(matcher_field.volume_kind_label) or ""
-            kind = matcher_field.kind_of({"kind": kind_text})
-            known = [item for item in lookup.all if item["kind"] == kind]
-            same = [item for item in known if item["metadata"]["name"] == label.value]
-            chosen += same[:1]
-            if not same:
-                text = _unknown(label.value, kind_text, kind, matcher_field, known)
-                yield LocatedFinding(text, ERROR, label.variable, rule="not-found", location=place)
-    refusal = rejection_of_pair(chosen[0], chosen[1], "", release) if len(chosen) == len(MATCHER_FIELDS) else ""
-    if refusal:
-        message = f"KubeVirt rejects VMs with both defaults: {refusal}"
+            default = named_default(_MATCHERS[label.label], values, lookup)
+            chosen[label.label] = default.manifests
+            if default.problem:
+                yield LocatedFinding(default.problem, ERROR, label.variable, rule="not-found", location=place)
+    instancetypes, preferences = (chosen.get(label, []) for label in _MATCHERS)
+    if refusal := rejected_pair(instancetypes, preferences, release):
         place = source.location._replace(line=found[-1].line)
-        yield LocatedFinding(message, ERROR, rule="refused", location=place)
+        yield LocatedFinding(refusal, ERROR, rule="refused", location=place)
 
 
 def _problem(label: ImageLabel, place: Location) -> LocatedFinding | None:
@@ -65,15 +59,6 @@ def _problem(label: ImageLabel, place: Location) -> LocatedFinding | None:
         message = f"KubeVirt does not read the label {label.label}{hint}"
         return LocatedFinding(message, WARNING, label.variable, rule="lost-field", location=place)
     return None
-
-
-def _unknown(name: str, kind_text: str, kind: str | None, matcher_field: MatcherField, known: list[Manifest]) -> str:
-    """Why there is no object of a name."""
-    if kind is None:
-        kinds = f"{matcher_field.cluster_kind}, {matcher_field.kind}"
-        return f"KubeVirt knows no {matcher_field.matcher} of the kind {kind_text}; choose from {kinds}"
-    hint = did_you_mean(name, [item["metadata"]["name"] for item in known])
-    return f"no catalog has the {kind} {name}{hint}"
 
 
 def _variable(label: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.preflight.findings import Check
@@ -31,8 +30,8 @@ class CheckExtension:
         """The objects that a manifest stands for; None if it stands for itself."""
         return None
 
-    def creates(self, source: Source, namespace: str) -> Iterable[ObjectKey]:
-        """The objects that a document declares in the capability's own language. namespace: the default."""
+    def creates(self, source: Source, namespace: str) -> Iterable[Manifest]:
+        """The objects that the cluster gets by a document, besides those that it shows. namespace: the default."""
         return ()
 
     def decide(

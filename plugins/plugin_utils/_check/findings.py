@@ -25,7 +25,7 @@ RULES: Final[dict[str, str]] = {
     "replacement": "The replacement of a deprecated or obsolete object is missing, or gives other guests.",
     "unsatisfied": "No instancetype satisfies the requirements of the preference.",
     "wrong-label": "A label of the instancetype or preference differs from its spec.",
-    "not-found": "The VM refers to an object that does not exist, or its workload to none or several.",
+    "not-found": "The VM, or a label with defaults for VMs, names an object that does not exist.",
     "must-exist": "A VM needs the object, which no file declares.",
     "replaceable": "A preference gives what the VM writes by hand, or several templates are one.",
     "refused": "KubeVirt rejects the object.",
@@ -95,7 +95,7 @@ def without_secrets(
     ]
 
 
-_STEP: Final = re.compile(r"[^.\[\]]+")
+_STEP: Final = re.compile(r"(?<=\[)[^\]]+(?=\])|[^.\[\]]+")
 
 
 def with_lines(

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.all_errors import all_errors, without_fields
-from ...module_utils._resolver.api.errors import CatalogError, FieldError, KubeVirtError
+from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
-from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from .._manifest_checks import check_types
 from .findings import LocatedFinding, Location, invalid
-from .sources import Repository, Source, SourceManifest, kinds_in
+from .sources import Repository, SourceManifest, kinds_in
 
 VM: Final = "VirtualMachine"
 # Users may create these outside the repository, so the check does not know their contents.
 STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
 REVISION: Final = "ControllerRevision"
-LOOKED_UP: Final = (*STORAGE, REVISION)
+CRON: Final = "DataImportCron"
+LABELED: Final = (*STORAGE, CRON)
+"""The kinds whose labels may name defaults for VMs."""
+LOOKED_UP: Final = (*LABELED, REVISION)
 """The kinds that VMs refer to, and that are not judged as VMs, instancetypes and preferences are."""
 NOT_AMONG_FILES: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
@@ -40,7 +41,6 @@ _UNCHECKED_KINDS: Final = (
     "VirtualMachinePool",
     "VirtualMachineTemplate",
 )
-_CATALOG_KEYS: Final = ("series", "families")
 # The end of the API groups of the checked kinds; other groups have kinds of the same names.
 _GROUP: Final = "kubevirt.io/"
 # Without these, nothing can be said about an object.
@@ -113,38 +113,6 @@ def label(manifest: Manifest) -> str:
     metadata = metadata if isinstance(metadata, dict) else {}
     name = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
     return f"{manifest.get('kind')} {name}".strip()
-
-
-def is_catalog(content: Any) -> bool:
-    """Whether the document defines a catalog (see the role common_instancetypes for the language)."""
-    return (
-        isinstance(content, dict)
-        and "kind" not in content
-        and any(isinstance(content.get(key), dict) for key in _CATALOG_KEYS)
-    )
-
-
-def catalog(sources: Sequence[Source], release: Release) -> Iterator[DeclaredObject | LocatedFinding]:
-    """The objects of a catalog's definitions, which may be in several documents.
-
-    Their messages name series and families.
-    """
-    documents = [source.content for source in sources]
-    # The places of the documents are their indexes.
-    locations = {str(index): source.location for index, source in enumerate(sources)}
-    for source in sources:
-        if yaml_problem := unquoted.problem(source.content):
-            field, reason = yaml_problem
-            yield LocatedFinding(reason, ERROR, field, rule="invalid", location=source.location)
-            return
-    try:
-        version = fitting_version(documents, release) if version_names(documents) else ""
-        found = bundle(documents, version=version, places=list(locations))
-        for manifest in found.objects:
-            yield DeclaredObject(locations[found.place_of(manifest)], manifest)
-    except CatalogError as error:
-        location = locations.get(error.place, sources[0].location)
-        yield LocatedFinding(error.reason, ERROR, rule="invalid", location=location)
 
 
 def objects_of_manifest(

@@ -197,7 +197,7 @@ def test_files_may_contain_referenced_objects(check: Check) -> None:
     catalog["series"]["c1"]["sizes"]["small"] = {"cpu": 1}
     code, lines = check({"catalog.yml": catalog})
     assert code == 1 and lines[0] == (
-        "catalog.yml:1: error: instancetype c1.small: spec.memory.guest: required in an instancetype, for example 4Gi"
+        "catalog.yml:4: error: instancetype c1.small: spec.memory.guest: required in an instancetype, for example 4Gi"
         " [invalid]"
     )
 

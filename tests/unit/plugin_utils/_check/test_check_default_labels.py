@@ -1,0 +1,189 @@
+"""The check of the labels with which boot sources name defaults for VMs, and of what VMs infer from them."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from checked_files import instancetype, preference, vm
+
+Manifest = dict[str, Any]
+Check = Callable[..., tuple[int, list[str]]]
+
+PREFIX = "instancetype.kubevirt.io/default-"
+BOOT_SOURCE = "virtshape.instancetypes.boot_source"
+CLAIM = {"source": {"pvc": {"name": "disk", "namespace": "golden"}}}
+
+
+def labelled(kind: str = "DataSource", name: str = "fedora", **labels: str) -> Manifest:
+    """An object in the namespace golden; `labels` without their prefix, and with _ for -."""
+    group = {"PersistentVolumeClaim": "v1", "VolumeSnapshot": "snapshot.storage.k8s.io/v1"}
+    spec = {"DataSource": CLAIM, "DataImportCron": {"managedDataSource": name}}.get(kind, {})
+    prefixed = {f"{PREFIX}{label.replace('_', '-')}": value for label, value in labels.items()}
+    return {
+        "apiVersion": group.get(kind, "cdi.kubevirt.io/v1beta1"),
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "golden", "labels": prefixed},
+        "spec": spec,
+    }
+
+
+def inferring(source: str = "fedora", namespace: str = "shop", **spec: Any) -> Manifest:
+    """A stopped VM that infers both from the disk that it copies."""
+    reference = {"kind": "DataSource", "name": source, "namespace": "golden"}
+    disk = {"metadata": {"name": "root"}, "spec": {"sourceRef": reference, "storage": {}}}
+    web = vm(template={"volumes": [{"name": "root", "dataVolume": {"name": "root"}}]}, runStrategy="Halted", **spec)
+    web["spec"].update(
+        instancetype={"inferFromVolume": "root"}, preference={"inferFromVolume": "root"}, dataVolumeTemplates=[disk]
+    )
+    web["spec"]["template"]["spec"]["domain"].pop("memory")
+    web["metadata"]["namespace"] = namespace
+    return web
+
+
+@pytest.mark.parametrize(
+    "kind", ["DataSource", "DataVolume", "PersistentVolumeClaim", "VolumeSnapshot", "DataImportCron"]
+)
+def test_unknown_default_is_an_error_at_its_label(check: Check, kind: str) -> None:
+    code, lines = check({"source.yml": labelled(kind, instancetype="u1.medum", preference="fedora")})
+    assert code == 1 and lines[0] == (
+        f"source.yml:5: error: {kind} golden/fedora: metadata.labels[{PREFIX}instancetype]: no catalog has the"
+        " VirtualMachineClusterInstancetype u1.medum; did you mean u1.medium or u1.2xmedium?; VMs that infer it do not"
+        " start [not-found]"
+    )
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "finding"),
+    [
+        ({"instancetype": "u1.medium", "preference": "fedora"}, ""),
+        ({"preference": "fedora", "preference_kind": "virtualmachineclusterpreferences"}, ""),
+        ({"instancetype": "own", "instancetype_kind": "VirtualMachineInstancetype"}, ""),
+        ({"instancetype": "own"}, "error: .*but a VirtualMachineInstancetype; correct the kind; .*not-found"),
+        (
+            {"instancetype": "u1.small", "instancetype_kind": "VirtualMachineInstancetype"},
+            "error: .*no catalog has the VirtualMachineInstancetype u1.small, but a VirtualMachineClusterInstancetype;",
+        ),
+        (
+            {"instancetype": "u1.small", "instancetype_kind": "Instancetype"},
+            "error: .*of the kind Instancetype;",
+        ),
+        ({"instancetype": "u1.nano", "preference": "windows.11"}, "error: .*rejects VMs with both .*refused"),
+        ({"instancetype": "u1 small"}, "error: .*u1 small.*invalid"),
+        ({"instancetyp": "u1.small"}, f"warning: .*did you mean {PREFIX}instancetype.*lost-field"),
+        ({"preference_kind": "VirtualMachinePreference"}, f"warning: .*only beside the label {PREFIX}pref.*lost-field"),
+        ({"preference": "old"}, "warning: .*old is deprecated; use fedora .deprecated"),
+        ({"preference": "older"}, "warning: .*older is obsolete .obsolete"),
+    ],
+    ids=str,
+)
+def test_labels_are_judged(check: Check, labels: dict[str, str], finding: str) -> None:
+    old, older = preference("old"), preference("older")
+    old["metadata"].update(
+        labels={"instancetype.kubevirt.io/deprecated": "true"},
+        annotations={"instancetypes.virtshape.io/replacement": "fedora"},
+    )
+    older["metadata"]["labels"] = {"instancetypes.virtshape.io/state": "obsolete"}
+    cluster = [instancetype(namespace="shop"), old, older]
+    check({"objects.yml": cluster})
+    _code, lines = check({"source.yml": labelled(**labels)}, "--objects", "objects.yml")
+    assert len(lines) == 1 + bool(finding), lines
+    if finding:
+        assert re.search(finding, lines[0]), lines
+
+
+def test_labels_in_a_template_are_lost(check: Check) -> None:
+    cron = labelled("DataImportCron")
+    cron["spec"]["template"] = {"metadata": {"labels": {f"{PREFIX}preference": "fedora", "other": "a"}}}
+    _code, lines = check({"cron.yml": cron})
+    assert len(lines) == 2 and "[lost-field]" in lines[0] and "write them to metadata.labels of the cron" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        labelled(instancetype="u1.medum", preference="fedora"),
+        labelled("DataImportCron", instancetype="u1.medum", preference="fedora"),
+        [
+            {
+                "virtshape.instancetypes.boot_source": {
+                    "name": "fedora",
+                    "namespace": "golden",
+                    "instancetype": "u1.medum",
+                }
+            }
+        ],
+        {"boot_sources_list": [{"name": "fedora", "instancetype": {"name": "u1.medum"}, "namespace": "golden"}]},
+        [[{"kubernetes.core.k8s": {"definition": labelled("DataImportCron", instancetype="u1.medum")}}]],
+    ],
+    ids=lambda source: type(source).__name__,
+)
+def test_vms_infer_what_sources_name(check: Check, source: Any) -> None:
+    web = inferring()
+    del web["spec"]["preference"]
+    content = [source] if isinstance(source, list) and isinstance(source[0], dict) else source
+    code, lines = check({"a/source.yml": content, "vm.yml": web})
+    assert code == 1, lines
+    assert [line.partition(":")[0] for line in lines if "u1.medum" in line] == ["a/source.yml", "vm.yml"]
+
+
+@pytest.mark.parametrize("state", ["present", "labeled"])
+def test_options_of_boot_sources_are_judged(check: Check, state: str) -> None:
+    tasks = """
+- virtshape.instancetypes.boot_source:
+    namespace: golden
+    preference: fedora
+    boot_sources:
+      - {name: right, instancetype: u1.small}
+      - name: wrong
+        state: STATE
+        instancetype: {name: u1.smal}
+      - {name: later, instancetype: "u1.{{ size }}"}
+      - {name: none, instancetype: gone, state: absent}
+"""
+    code, lines = check({"tasks.yml": tasks.replace("STATE", state)}, "--ignore", "unchecked")
+    assert code == 1 and len(lines) == 2, lines
+    assert lines[0].startswith("tasks.yml:9: error: boot source wrong: instancetype: no catalog has the Virtual")
+
+
+def test_known_defaults_of_a_cron_decide_about_vms(check: Check) -> None:
+    cron = labelled("DataImportCron", instancetype="u1.nano", preference="windows.11")
+    code, lines = check({"cron.yml": cron, "vm.yml": inferring()})
+    assert code == 1 and any(line.startswith("vm.yml") and "[refused]" in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        labelled("DataImportCron", preference="fedora"),
+        [[{BOOT_SOURCE: {"name": "fedora", "namespace": "golden", "image": "a.com/b"}}]],
+    ],
+    ids=str,
+)
+def test_labels_of_an_image_are_not_missing(check: Check, source: Any) -> None:
+    code, lines = check({"source.yml": source, "vm.yml": inferring()})
+    assert code == 0 and "the PersistentVolumeClaim golden/fedora-<digest> must exist on the cluster" in lines[0]
+
+
+def test_claim_has_the_labels_of_its_data_volume(check: Check) -> None:
+    disk = labelled("DataVolume", "disk", instancetype="u1.small", preference="fedora")
+    files = {"disk.yml": [disk, labelled()], "vm.yml": inferring()}
+    assert check(files, "--ignore", "must-exist") == (0, ["3 objects checked for KubeVirt 1.9: nothing found"])
+    disk["metadata"]["labels"][f"{PREFIX}preference"] = "fedor"
+    assert [line.partition(":")[0] for line in check(files)[1]] == [
+        "disk.yml",
+        "vm.yml",
+        "3 objects checked for KubeVirt 1.9",
+    ]
+
+
+def test_namespaced_default_counts_beside_the_vm(check: Check) -> None:
+    source = labelled(instancetype="own", instancetype_kind="VirtualMachineInstancetype", preference="fedora")
+    files = {
+        "all.yml": [source, instancetype(namespace="shop")],
+        "a.yml": inferring(),
+        "b.yml": inferring(namespace="lab"),
+    }
+    code, lines = check(files)
+    assert code == 1 and len(lines) == 2 and lines[0].startswith("b.yml") and '"own" not found' in lines[0]
