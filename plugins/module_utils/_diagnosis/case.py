@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -13,16 +13,19 @@ from .._resolver.choose.suggestions import Lister
 from .._resolver.kubevirt.vm.readiness import HALTED, RUNNING, run_strategy
 from .._resolver.preflight.references import claim_names
 from .._resolver.refresh.drift import Drift
+from .ages import age
 
 NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]
-"""Of nodes and pods: a function from a pod to what keeps it off the nodes, [{reason, node_count, nodes}]."""
+"""Of nodes and pods: a function from a pod to what keeps it off the nodes, [{reasons, node_count, nodes}]."""
 
+VIRTUAL_MACHINE: Final = "VirtualMachine"
 VMI: Final = "VirtualMachineInstance"
 MIGRATION: Final = "VirtualMachineInstanceMigration"
 POD: Final = "Pod"
 CLAIM: Final = "PersistentVolumeClaim"
 DATA_VOLUME: Final = "DataVolume"
 STORAGE_CLASS: Final = "StorageClass"
+QUOTA: Final = "ResourceQuota"
 NODE: Final = "Node"
 EVENT: Final = "Event"
 LEASE: Final = "Lease"
@@ -32,6 +35,7 @@ KINDS_READ: Final[dict[str, Kind]] = {
     MIGRATION: Kind(MIGRATION, "kubevirt.io", "v1", "virtualmachineinstancemigrations", True),
     POD: Kind(POD, "", "v1", "pods", True),
     EVENT: Kind(EVENT, "", "v1", "events", True),
+    QUOTA: Kind(QUOTA, "", "v1", "resourcequotas", True),
     LEASE: Kind(LEASE, "coordination.k8s.io", "v1", "leases", True),
 }
 """The kinds of a case, beside the VM and what it refers to."""
@@ -39,6 +43,9 @@ KINDS_READ: Final[dict[str, Kind]] = {
 _LAUNCHER: Final = "virt-launcher"
 _CONTROLLER: Final = "virt-controller"
 _STOPPED: Final = (HALTED, "Manual")
+_QUOTA_HOLDS: Final = (VIRTUAL_MACHINE, VMI, DATA_VOLUME, CLAIM)
+# virt-controller tries again at least this often.
+_LATELY: Final = 1000.0
 
 
 class Volume(NamedTuple):
@@ -49,13 +56,22 @@ class Volume(NamedTuple):
     claim: Manifest | None
 
 
+class User(NamedTuple):
+    """A guest or a pod that uses a claim. kind: of the VM whose guest it is, or Pod."""
+
+    kind: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Case:
     """The objects of one VM; nothing changes them.
 
     drift: the VM, its VMI and its revisions. pods: the Pods of its guest, the newest first. volumes: its claims.
     migration: the newest that has not ended. known: the kinds of which all objects are known. lease: virt-controller's
-    Lease. at: the time of the diagnosis.
+    Lease. at: the time of the diagnosis. quotas: those of the namespace, by name. users_of: the guests and pods that
+    use a claim of the namespace, without the VM's own. held_up: the last words about each other object of the namespace
+    that a quota holds up.
     """
 
     drift: Drift
@@ -70,6 +86,9 @@ class Case:
     events_of: Callable[[Manifest], Sequence[Manifest]] = field(repr=False)
     node_reasons: Callable[[Manifest], list[dict[str, Any]]] = field(repr=False)
     lister: Lister = field(repr=False)
+    quotas: Mapping[str, Manifest]
+    users_of: Callable[[str], Sequence[User]] = field(repr=False)
+    held_up: Callable[[str], Sequence[str]] = field(repr=False)
 
     @property
     def vm(self) -> Manifest:
@@ -98,6 +117,11 @@ class Case:
     @property
     def status(self) -> str:
         return str((self.vm.get("status") or {}).get("printableStatus") or "")
+
+    @property
+    def kubevirt_namespace(self) -> str:
+        """The namespace of KubeVirt, as far as it is known."""
+        return namespace_of(self.lease) if self.lease is not None else "kubevirt"
 
     @property
     def starting_pod(self) -> Manifest | None:
@@ -137,6 +161,8 @@ class Fleet:
         self._migrations = _grouped(objects.get(MIGRATION, ()), _migrated_guest)
         self._events = _grouped(sorted(objects.get(EVENT, ()), key=last_seen), _object_of_event)
         self._lease = next((item for item in objects.get(LEASE, ()) if name_of(item) == _CONTROLLER), None)
+        self._quotas = _grouped(objects.get(QUOTA, ()), namespace_of)
+        self._users = _users_of_claims(objects)
         self._objects, self._make_reasons = objects, node_reasons
         self._reasons: Callable[[Manifest], list[dict[str, Any]]] | None = None
 
@@ -160,7 +186,26 @@ class Fleet:
             events_of=lambda item: self._events.get((item.get("kind"), *namespaced_name(item)), ()),
             node_reasons=self._node_reasons,
             lister=self._lister,
+            quotas=_by_name(self._quotas.get(namespace, ())),
+            held_up=lambda quota: self._held_up(namespace, quota, {name, *(volume.name for volume in volumes)}),
+            users_of=lambda claim: [
+                user for user in self._users.get((namespace, claim), ()) if user != (VIRTUAL_MACHINE, name)
+            ],
         )
+
+    def _held_up(self, namespace: str, quota: str, own: Container[str]) -> list[str]:
+        """The last words about each object that a quota has held up lately; without the VM's own objects.
+
+        A guest with a pod has been let in since.
+        """
+        words = f"exceeded quota: {quota},"
+        result = []
+        for (kind, place, name), events in self._events.items():
+            message = str(events[0].get("message"))
+            late = age(self._at, last_seen(events[0])) > _LATELY
+            if kind in _QUOTA_HOLDS and place == namespace and name not in own and words in message and not late:
+                result += [] if (namespace, name) in self._pods else [message]
+        return result
 
     def _node_reasons(self, pod: Manifest) -> list[dict[str, Any]]:
         """Only a fleet with a pod that waits needs what all nodes have left."""
@@ -197,6 +242,24 @@ def _migrated_guest(migration: Manifest) -> tuple[str, str] | None:
     if (migration.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return None
     return namespace_of(migration), str((migration.get("spec") or {}).get("vmiName") or "")
+
+
+def _users_of_claims(objects: Mapping[str, Sequence[Manifest]]) -> dict[tuple[str, str], list[User]]:
+    """The users of each claim, by its namespace and name. A guest or pod that has ended, or has no node, uses none."""
+    users: dict[tuple[str, str], dict[User, None]] = defaultdict(dict)
+    for kind in (VMI, POD):
+        for item in objects.get(kind, ()):
+            spec, status = item.get("spec") or {}, item.get("status") or {}
+            if status.get("phase") in ("Succeeded", "Failed") or not (status.get("nodeName") or spec.get("nodeName")):
+                continue
+            guest = namespaced_name(item) if kind == VMI else _guest_of(item)
+            user = User(POD, name_of(item)) if guest is None else User(VIRTUAL_MACHINE, guest[1])
+            for volume in spec.get("volumes") or ():
+                claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+                claim = claim or (volume.get("dataVolume") or {}).get("name")
+                if claim:
+                    users[namespace_of(item), claim][user] = None
+    return {claim: list(found) for claim, found in users.items()}
 
 
 def _object_of_event(event: Manifest) -> tuple[str, str, str]:

@@ -6,17 +6,23 @@ from typing import Any, Final
 
 from .._resolver.api.manifest import condition_of
 from .._resolver.kubevirt.vm.readiness import RUNNING, readiness
-from . import declaration, guest, pods, storage
+from . import declaration, deletion, guest, pods, refusals, scheduling, starting, storage
 from .case import Case
 from .link import Broken, Link, of_condition
 
 Result = dict[str, Any]
 
 CHAIN: Final[tuple[Link, ...]] = (
+    declaration.CONTROLLER,
+    deletion.LINK,
     *declaration.LINKS,
+    *refusals.SOURCES,
     *storage.LINKS,
-    *declaration.REFUSALS,
+    *refusals.LINKS,
+    *scheduling.LINKS,
     *pods.LINKS,
+    guest.MEMORY,
+    starting.LINK,
     *guest.LINKS,
 )
 """The links in the order in which a VM comes to its guest. One that is broken hides those after it."""

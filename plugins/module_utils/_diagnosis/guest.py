@@ -10,6 +10,7 @@ from .._resolver.api.state import OBSOLETE
 from .._resolver.guest.effect import RESTART
 from .._resolver.kubevirt.vm.readiness import restart_required
 from .._resolver.preflight.guest_size import too_little_memory
+from .ages import age
 from .case import EVENT, MIGRATION, POD, VMI, Case
 from .link import (
     OURS,
@@ -17,7 +18,6 @@ from .link import (
     Evidence,
     Link,
     added,
-    age,
     kubectl,
     of_condition,
     of_event,
@@ -28,13 +28,15 @@ from .link import (
     task,
     vm_task,
 )
-from .pods import waits_for_node
+from .scheduling import waits_for_node
+from .starting import explained, last_failure
 
 # Longer than a guest takes to boot.
 _BOOT: Final = 300.0
 # Longer than most migrations take.
 _MIGRATION: Final = 1800.0
 _AGENT: Final = "#cloud-config\npackages: [qemu-guest-agent]\n"
+_TRIES: Final = "KubeVirt tries again at growing intervals, up to 5 minutes"
 _RUNS_ON: Final = "the guest runs on as it is"
 
 
@@ -73,16 +75,19 @@ def _crash(case: Case) -> Broken | None:
     if not count or case.status not in ("CrashLoopBackOff", "Starting", "Stopped"):
         return None
     retry = str(failure.get("retryAfterTimestamp") or "")
-    event = case.event(case.vmi, "SyncFailed", "Stopped") if case.vmi is not None else None
+    said, counted = last_failure(case), f"{count} {'time' if count == 1 else 'times'}"
+    evidence = of_status(case.vm, "startFailure", f"{count} in a row, the next try at {retry or 'any time'}")
+    if said is not None:
+        cause, problem = explained(said)
+        words = f"the guest ended {counted} before it ran: {problem}"
+        return Broken(words, (evidence, said), cause.remedy, cause.mend(case, said.message), _TRIES)
+    stopped = case.event(case.vmi, "Stopped") if case.vmi is not None else None
     return Broken(
-        f"the guest ended {count} {'time' if count == 1 else 'times'} before it ran",
-        (
-            of_status(case.vm, "startFailure", f"{count} in a row, the next try at {retry or 'any time'}"),
-            *([of_event(event)] if event else []),
-        ),
+        f"the guest ended {counted} before it ran",
+        (evidence, *([of_event(stopped)] if stopped else [])),
         "start it once, so that VMI and pod stay with their logs: kubectl logs -c compute",
         vm_task("Start the VM once", case, {"/runStrategy": "Once", "/running": None}, restart=False),
-        "KubeVirt tries again at growing intervals, up to 5 minutes",
+        _TRIES,
     )
 
 
@@ -226,7 +231,8 @@ def _migration(case: Case) -> Broken | None:
 
 
 def _reasons(case: Case, pod: Manifest) -> list[str]:
-    return [f"{item['reason']} ({', '.join(item['nodes'])})" for item in case.node_reasons(pod) if item["reason"]]
+    found = (item for item in case.node_reasons(pod) if item["reasons"])
+    return [f"{', '.join(item['reasons'])} ({', '.join(item['nodes'])})" for item in found]
 
 
 def _restart(case: Case) -> Broken | None:
@@ -266,8 +272,8 @@ def _obsolete(case: Case) -> Broken | None:
     return None
 
 
+MEMORY: Final = Link("memory", _memory)
 LINKS: Final = (
-    Link("memory", _memory),
     Link("crash", _crash),
     # A guest that is paused answers nobody.
     Link("paused", _paused, (VMI,)),

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, last_seen, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
-from .case import Case
+from .case import POD, Case, User
 
 Result = dict[str, Any]
 
 OURS: Final = "virtshape.instancetypes."
 COMMAND: Final = "ansible.builtin.command"
+KEEPS_TRYING: Final = "KubeVirt tries again at growing intervals, up to 16 minutes, and the VM stays stopped"
 OVER_QUOTA: Final = "ErrExceededQuota"
 """The reason by which CDI says that a quota does not permit a claim."""
 
@@ -83,6 +83,12 @@ def kubectl(text: str, *words: str, namespace: str = "", stdin: Manifest | None 
     return task(text, COMMAND, cmd=shlex.join(("kubectl", *place, *words)), **given)
 
 
+def steps(text: str, tasks: Sequence[Manifest | None]) -> Manifest | None:
+    """The tasks one after another as one; None if there are none."""
+    block = [item for item in tasks if item is not None]
+    return {"name": text, "block": block} if len(block) > 1 else next(iter(block), None)
+
+
 def json_patch(text: str, item: Manifest, operations: Sequence[Manifest]) -> Manifest:
     """A task that changes an object by a JSON patch, whoever owns the fields."""
     patch = ("--type", "json", "--patch", _compact(operations))
@@ -109,6 +115,35 @@ def added(items: Sequence[Any] | None, pointer: str, item: Any) -> dict[str, Any
 def power_task(text: str, case: Case, state: str) -> Manifest:
     """A task that changes the power state of the VM."""
     return task(text, f"{OURS}virtual_machine_power", **case.selection, state=state)
+
+
+def ended(users: Sequence[User]) -> str:
+    """The way to end the users of a claim, in words."""
+    verbs = {POD: "delete the pod"}
+    return " and ".join(f"{verbs.get(user.kind, 'stop the VM')} {user.name}" for user in users)
+
+
+def ending(case: Case, users: Sequence[User]) -> Manifest | None:
+    """A task that ends the users of a claim of the VM's namespace."""
+    place = namespace_of(case.vm)
+    tasks = [
+        kubectl(f"Delete {user.name}", "delete", "pod", user.name, namespace=place)
+        if user.kind == POD
+        else task(
+            f"Stop {user.name}",
+            f"{OURS}virtual_machine_power",
+            **{**case.selection, "names": [user.name]},
+            state="stopped",
+        )
+        for user in dict.fromkeys(users)
+    ]
+    return steps("Free the volume", tasks)
+
+
+def emulated(case: Case) -> Manifest:
+    """A task that lets KubeVirt emulate guests where nodes have no KVM."""
+    spec = {"configuration": {"developerConfiguration": {"useEmulation": True}}}
+    return merged("Emulate guests", "kubevirt", "kubevirt", case.kubevirt_namespace, spec=spec)
 
 
 def resized(text: str, case: Case) -> Manifest:
@@ -167,15 +202,3 @@ def _evidence(manifest: Manifest, source: str, reason: str, message: str, time: 
     metadata = manifest["metadata"]
     kind, namespace = str(manifest.get("kind") or ""), str(metadata.get("namespace") or "")
     return Evidence(kind, namespace, str(metadata["name"]), source, reason, message, time)
-
-
-def age(at: str, time: object) -> float:
-    """The seconds from a time to `at`, both in RFC 3339 and UTC; 0 if either is unknown."""
-    try:
-        return (_parsed(at) - _parsed(str(time or ""))).total_seconds()
-    except ValueError:
-        return 0.0
-
-
-def _parsed(time: str) -> datetime:
-    return datetime.fromisoformat(time.replace("Z", "+00:00"))

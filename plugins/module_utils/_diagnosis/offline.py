@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from .._resolver.api.kinds import KINDS
@@ -22,7 +22,9 @@ from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vm.readiness import has_guest
 from .._resolver.refresh.drift import drift
 from .case import EVENT, KINDS_READ, LEASE, NODE, POD, VMI, Fleet, NodeReasons
-from .chain import diagnose
+from .chain import BROKEN, diagnose
+from .deletion import LINK as DELETION
+from .deletion import orphan
 
 Result = dict[str, Any]
 
@@ -66,7 +68,26 @@ def diagnoses(
         namespace, name = namespaced_name(vm)
         diagnosis = diagnose(fleet.case(drift(vm, instance, cluster)))
         results.append({"namespace": namespace, "name": name, "diagnosis": diagnosis})
-    return results
+    results += [_orphan(vmi, fleet, cluster) for vmi in by_kind[VMI] if _is_orphan(vmi, by_kind[_VM])]
+    return sorted(results, key=lambda result: (result["namespace"], result["name"]))
+
+
+def _is_orphan(vmi: Manifest, vms: Sequence[Manifest]) -> bool:
+    """Whether the VM that owns a VMI does not exist. Without any VM, they may not have been read."""
+    owners = [owner for owner in metadata_of(vmi).get("ownerReferences") or () if owner.get("kind") == _VM]
+    uids = {metadata_of(vm).get("uid") for vm in vms}
+    known = bool(vms) or bool(metadata_of(vmi).get("deletionTimestamp"))
+    return known and any(owner.get("uid") not in uids for owner in owners)
+
+
+def _orphan(vmi: Manifest, fleet: Fleet, cluster: Cluster) -> Result:
+    """The diagnosis of a VMI without its VM, which is made up from it."""
+    namespace, name = namespaced_name(vmi)
+    spec = {"runStrategy": "Always", "template": {"spec": vmi.get("spec") or {}}}
+    vm = {"apiVersion": "kubevirt.io/v1", "kind": _VM, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+    broken = orphan(fleet.case(drift(vm, vmi, cluster)))
+    diagnosis = {"state": BROKEN, "link": DELETION.name, **broken.as_result(), "passed": [], "unchecked": []}
+    return {"namespace": namespace, "name": name, "diagnosis": diagnosis}
 
 
 def _by_kind(objects: Iterable[Manifest]) -> dict[str, list[Manifest]]:

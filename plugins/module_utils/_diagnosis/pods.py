@@ -3,182 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.api.name_rules import one_line
+from .ages import age
 from .case import EVENT, NODE, POD, Case
+from .handlers import freed, out_of_service, restarted_handler, silent_handler, silent_node
 from .link import (
-    OURS,
     Broken,
     Evidence,
     Link,
-    added,
-    age,
     created,
+    ended,
+    ending,
     kubectl,
     of_condition,
     of_event,
-    of_field,
     of_status,
-    task,
     vm_task,
 )
 
-_UNSCHEDULED: Final = (
-    "kube-scheduler places the pod as soon as a node is suitable; until then the VM is ErrorUnschedulable"
-)
-_TAINT: Final = re.compile(r"has the taint (?P<key>[^=:]+)(?:=(?P<value>[^:]*))?:(?P<effect>.*)")
-_LABEL: Final = re.compile(r"lacks the label (?P<key>[^= ]+)=(?P<value>\S*)")
-_CORDON: Final = "node.kubernetes.io/unschedulable"
-# Taints that say how a node is, or that it runs the control plane: no guest should tolerate them.
-_NODES_OWN: Final = ("node.kubernetes.io/", "node-role.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 _KUBELET_TRIES: Final = "kubelet keeps trying, and the guest does not start"
-
-
-# The words of kube-scheduler about a pod whose claim has no volume.
-UNBOUND: Final = re.compile(r"unbound immediate PersistentVolumeClaim|available persistent volumes to bind")
-# Longer than a scheduler takes to look at a pod.
-_SCHEDULED: Final = 60.0
-
-
-def unschedulable(case: Case) -> Evidence | None:
-    """The condition of the pod that no node is suitable for."""
-    pod = case.starting_pod
-    if pod is not None and pod["spec"].get("nodeName"):
-        return None
-    items = (item for item in (pod, case.vmi, case.vm) if item is not None and waits_for_node(item))
-    return next((of_condition(item, condition_of(item, "PodScheduled")) for item in items), None)
-
-
-def waits_for_node(item: Manifest) -> bool:
-    """Whether no node is suitable for a pod, or for that of a VMI."""
-    condition = condition_of(item, "PodScheduled")
-    return condition.get("status") == "False" and condition.get("reason") == "Unschedulable"
-
-
-def _device(case: Case) -> Broken | None:
-    evidence, pod = unschedulable(case), case.starting_pod
-    if evidence is None or pod is None or NODE not in case.known:
-        return None
-    for name in _devices(pod):
-        amounts = [
-            (_amount(node, "capacity", name), _amount(node, "allocatable", name)) for node in case.nodes.values()
-        ]
-        if any(allocatable != "0" for _capacity, allocatable in amounts):
-            continue
-        silent = sum(capacity != "0" for capacity, _allocatable in amounts)
-        count = f"none of {len(amounts)} nodes"
-        lost = f"; the device plugin of {silent} of them does not answer" if silent else ""
-        return Broken(
-            f"{count} has the device {name}{lost}",
-            (evidence,),
-            "install the device plugin on a node with the device, or remove the device from the VM",
-            kubectl("Which nodes have the device?", "get", "nodes", "--output", _column(name)),
-            _UNSCHEDULED,
-        )
-    return None
-
-
-def _column(resource: str) -> str:
-    """The columns of kubectl with the name of each node, and how many of a device it has."""
-    return "custom-columns=node:.metadata.name,devices:.status.allocatable." + resource.replace(".", "\\.")
-
-
-def _amount(node: Manifest, field: str, name: str) -> str:
-    return str(((node.get("status") or {}).get(field) or {}).get(name, "0"))
-
-
-def _devices(pod: Manifest) -> Iterator[str]:
-    """The extended resources that a pod asks for."""
-    for container in pod["spec"].get("containers") or ():
-        for name in (container.get("resources") or {}).get("limits") or {}:
-            if "/" in name and not name.startswith("hugepages-"):
-                yield name
-
-
-def _scheduling(case: Case) -> Broken | None:
-    evidence, pod = unschedulable(case), case.starting_pod
-    if evidence is None:
-        return _unseen_by_scheduler(case, pod) if pod is not None else None
-    reasons = case.node_reasons(pod) if pod is not None else []
-    by_node = tuple(
-        Evidence(NODE, "", ", ".join(item["nodes"]), "status", "unsuitable", item["reason"])
-        for item in reasons
-        if item["reason"]
-    )
-    # Where something else keeps the pod off a node, only kube-scheduler knows what would help.
-    helpful = by_node if len(by_node) == len(reasons) else ()
-    texts = [f"{item.message} ({item.name})" for item in helpful]
-    return Broken(
-        f"no node is suitable: {'; '.join(texts) or evidence.message}",
-        (evidence, *by_node),
-        *_scheduling_remedy(case, helpful),
-        _UNSCHEDULED,
-    )
-
-
-def _unseen_by_scheduler(case: Case, pod: Manifest) -> Broken | None:
-    """A pod at which no scheduler has looked."""
-    spec, since = pod["spec"], pod["metadata"].get("creationTimestamp")
-    if spec.get("nodeName") or condition_of(pod, "PodScheduled") or age(case.at, since) < _SCHEDULED:
-        return None
-    name = spec.get("schedulerName") or "default-scheduler"
-    return Broken(
-        f"the scheduler {name} has not looked at the pod",
-        (of_field(pod, "spec.schedulerName", str(name)),),
-        "start the scheduler, or name another one in the VM",
-        kubectl("Which schedulers run?", "get", "pods", namespace="kube-system"),
-        "no node is chosen for the pod, and the VM stays Starting",
-    )
-
-
-def _scheduling_remedy(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Manifest]:
-    """The remedy for a pod that no node is suitable for: the one that changes the least."""
-    for item, found in ((item, _TAINT.fullmatch(item.message)) for item in reasons):
-        if found is not None and found["key"] == _CORDON:
-            uncordon = kubectl("Let pods onto the node", "uncordon", item.name.partition(",")[0])
-            return "let pods onto the node again, if its maintenance is over", uncordon
-        if found is not None and not found["key"].startswith(_NODES_OWN):
-            toleration = {key: value for key, value in found.groupdict().items() if value}
-            toleration |= {} if found["value"] else {"operator": "Exists"}
-            tolerations = case.declared_spec.get("tolerations")
-            tolerate = vm_task("Tolerate the taint", case, added(tolerations, "/template/spec/tolerations", toleration))
-            return "let the VM tolerate the taint, if the nodes are for it", tolerate
-    missing = task("What is missing?", f"{OURS}capacity_info", **case.selection, checks=["placement"])
-    for found in filter(None, (_LABEL.fullmatch(item.message) for item in reasons)):
-        if "kubevirt.io/" in found["key"]:
-            return "give the VM a CPU model, a machine type and features that a node has", missing
-        if "kubernetes.io/" in found["key"]:
-            return "correct the node selector or the architecture, or add such a node", missing
-        labelled = kubectl("Label a node", "label", "node", "NODE", f"{found['key']}={found['value']}")
-        return "label a node, or correct the node selector", labelled
-    return "free a node, add one, or make the VM smaller", missing
 
 
 def _node(case: Case) -> Broken | None:
     status = (case.vmi or {}).get("status") or {}
     pod = case.starting_pod
-    name = status.get("nodeName") or (((pod or {}).get("spec") or {}).get("nodeName"))
-    if not name or NODE not in case.known or status.get("phase") in ("Succeeded", "Failed"):
+    name = str(status.get("nodeName") or ((pod or {}).get("spec") or {}).get("nodeName") or "")
+    if status.get("phase") in ("Succeeded", "Failed"):
         return None
-    node = case.nodes.get(name)
-    if node is None:
-        evidence = of_status(case.vmi or pod or {}, "nodeName", f"{name}, which does not exist")
-    else:
-        ready = condition_of(node, "Ready")
-        if ready.get("status", "True") == "True":
-            return None
-        evidence = of_condition(node, ready)
-    taint = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+    evidence = silent_node(case, name)
+    if evidence is not None:
+        return Broken(
+            f"the node {name} {'does not answer' if name in case.nodes else 'does not exist any more'}",
+            (evidence,),
+            "start the node again; if it is off for good, mark it as out of service, so that its VMs start elsewhere",
+            out_of_service(name) if name in case.nodes else freed(case),
+            "Kubernetes deletes the pod after 5 minutes, but it stays until the node answers; until then the VM"
+            " does not start elsewhere",
+        )
+    evidence = silent_handler(case, name)
+    if evidence is None:
+        return None
     return Broken(
-        f"the node {name} {'does not exist any more' if node is None else 'does not answer'}",
+        f"virt-handler of the node {name} has been {evidence.message}",
         (evidence,),
-        "start the node again; if it is off for good, mark it as out of service, so that its VMs start elsewhere",
-        kubectl(f"Mark {name} as out of service", "taint", "nodes", name, taint),
-        "Kubernetes deletes the pod after 5 minutes, but it stays until the node answers; until then the VM does not"
-        " start elsewhere",
+        "see its log, and start it again",
+        restarted_handler(case, name),
+        "guests of the node run on, and none of them starts, stops or migrates",
     )
 
 
@@ -227,6 +100,9 @@ def missing_file(case: Case, evidence: Evidence) -> Broken | None:
     )
 
 
+_ATTACHED: Final = re.compile(r"Multi-Attach error|already (exclusively )?attached|[Vv]olume is already used by pod")
+
+
 def _files(case: Case) -> Broken | None:
     waiting = _waiting_container(case)
     evidence = _kubelet_report(case, *waiting, "MountVolume", "FailedMount", "FailedAttachVolume") if waiting else None
@@ -234,10 +110,30 @@ def _files(case: Case) -> Broken | None:
         return None
     if (missing := missing_file(case, evidence)) is not None:
         return missing
+    attached = case.event(waiting[0], "FailedAttachVolume")
+    if attached is not None and _ATTACHED.search(str(attached.get("message"))):
+        return _attached_elsewhere(case, of_event(attached))
     if age(case.at, waiting[0]["metadata"].get("creationTimestamp")) < _MOUNTED:
         return None
     problem = f"the pod cannot mount a volume: {evidence.message}"
     return Broken(problem, (evidence,), "see the volume, and the driver of its storage", None, _KUBELET_TRIES)
+
+
+def _attached_elsewhere(case: Case, evidence: Evidence) -> Broken:
+    """A volume that only one node can have, and another one has."""
+    remedy = "wait until the other node lets the volume go; see the driver of its storage and its VolumeAttachment"
+    cure: Manifest | None = kubectl("Which node has the volume?", "get", "volumeattachments")
+    holders = [user for volume in case.volumes for user in case.users_of(volume.name)]
+    off = [
+        name for pod in case.pods[1:] if silent_node(case, name := str(pod["spec"].get("nodeName") or "")) is not None
+    ]
+    if holders:
+        remedy = f"{ended(holders)}, or give the VM a disk of its own"
+        cure = ending(case, holders)
+    elif off:
+        remedy = f"start the node {off[0]} again; if it is off for good, mark it as out of service"
+        cure = out_of_service(off[0])
+    return Broken(f"another node has a volume of the VM: {evidence.message}", (evidence,), remedy, cure, _KUBELET_TRIES)
 
 
 def _network(case: Case) -> Broken | None:
@@ -264,13 +160,25 @@ def _network(case: Case) -> Broken | None:
 _IMAGE: Final = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
 
 
-def _image(case: Case) -> Broken | None:
+def _unpulled(case: Case) -> tuple[Evidence, Manifest | None] | None:
+    """The evidence that an image cannot be pulled, and kubelet's event about it."""
     waiting = _waiting_container(case)
-    if waiting is None or waiting[1].get("reason") not in _IMAGE:
+    if waiting is not None and waiting[1].get("reason") in _IMAGE:
+        pod, waits = waiting
+        return of_status(pod, str(waits["reason"]), one_line(waits.get("message"))), case.event(pod, "Failed")
+    # KubeVirt copies the state of a container to the VMI, and from there to the VM.
+    for item in filter(None, (case.vmi, case.vm)):
+        condition = condition_of(item, "Synchronized")
+        if POD not in case.known and condition.get("reason") in _IMAGE:
+            return of_condition(item, condition), None
+    return None
+
+
+def _image(case: Case) -> Broken | None:
+    found = _unpulled(case)
+    if found is None:
         return None
-    pod, waits = waiting
-    event = case.event(pod, "Failed")
-    evidence = (of_status(pod, str(waits["reason"]), one_line(waits.get("message"))),)
+    evidence, event = (found[0],), found[1]
     words = one_line((event or {}).get("message")) or evidence[0].message or evidence[0].reason
     return Broken(
         f"an image cannot be pulled: {words}",
@@ -292,8 +200,6 @@ def _another_image(case: Case, words: str) -> Manifest | None:
 
 
 LINKS: Final = (
-    Link("device", _device, (POD, NODE)),
-    Link("scheduling", _scheduling, (POD,)),
     Link("node", _node, (NODE,)),
     Link("files", _files, (POD, EVENT)),
     Link("network", _network, (POD, EVENT)),

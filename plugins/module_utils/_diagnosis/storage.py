@@ -8,20 +8,22 @@ from typing import Final
 from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
 from .._resolver.preflight.references import storage_class_of, templates_of
+from .ages import age
 from .case import CLAIM, DATA_VOLUME, EVENT, POD, STORAGE_CLASS, Case, Volume
 from .link import (
     OVER_QUOTA,
     Broken,
     Evidence,
     Link,
-    age,
     created,
     kubectl,
+    merged,
     of_condition,
     of_event,
     of_field,
 )
-from .pods import UNBOUND, missing_file, unschedulable
+from .pods import missing_file
+from .scheduling import UNBOUND, unschedulable
 
 _STORAGE_CLASS: Final = f"storage.k8s.io/v1/{STORAGE_CLASS}"
 _DEFAULTS: Final = (
@@ -29,6 +31,7 @@ _DEFAULTS: Final = (
     "storageclass.kubernetes.io/is-default-class",
 )
 _UNPROVISIONED: Final = ("ProvisioningFailed", "ErrClaimNotValid", "FailedBinding")
+_PROFILE: Final = re.compile(r"accessMode specified in StorageProfile (?P<name>\S+)")
 # CDI goes on to say that the clone is in progress.
 _NO_CLONE: Final = "ErrIncompatiblePVC"
 _IMPORT_FAILED: Final = (
@@ -66,6 +69,8 @@ def _storage_class(case: Case) -> Broken | None:
             holder = volume.claim or volume.data_volume or case.vm
             evidence = of_event(event) if event and said else of_field(holder, "spec.storageClassName", named)
             return _missing_class(case, volume.name, named, evidence)
+        if event and (profile := _PROFILE.search(words)):
+            return _no_access_mode(volume.name, profile["name"], of_event(event))
         undecided = (claim.get("spec") or {}).get("storageClassName") is None
         if event and undecided and ("no storage class" in words or "no storageClass" in words):
             return _no_default(volume.name, of_event(event), case)
@@ -86,6 +91,18 @@ def _missing_class(case: Case, volume: str, named: str, evidence: Evidence) -> B
         (evidence,),
         f"create the StorageClass {named}, or delete the disk and declare it with another",
         created(f"Create the StorageClass {named}", _STORAGE_CLASS, named, **parts),
+        _WAITS,
+    )
+
+
+def _no_access_mode(volume: str, profile: str, evidence: Evidence) -> Broken:
+    sets = [{"accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem"}]
+    return Broken(
+        f"the disk {volume} declares no access mode, and the StorageProfile {profile} knows none",
+        (evidence,),
+        "tell the StorageProfile what its storage can do, ReadWriteMany for live migration; or declare access modes and"
+        " volume mode of the disk",
+        merged("Complete the StorageProfile", "storageprofile", profile, spec={"claimPropertySets": sets}),
         _WAITS,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...module_utils._diagnosis.case import VMI
 from ...module_utils._resolver.api.finding import ERROR, WARNING
 from ...module_utils._resolver.api.manifest import namespaced_name
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
@@ -21,7 +22,13 @@ class Diagnosis(CheckExtension):
         self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
         items = [item for item in manifests(sources) if item.manifest["kind"] != VM or item.manifest.get("status")]
-        live = {namespaced_name(item.manifest): item for item in items if item.manifest["kind"] == VM}
+        # A VMI is diagnosed by itself if its VM is gone.
+        live = {
+            namespaced_name(item.manifest): item
+            for kind in (VMI, VM)
+            for item in items
+            if item.manifest["kind"] == kind
+        }
         try:
             results = diagnosed([item.manifest for item in items], kubevirt) if live else []
         except ValueError as error:

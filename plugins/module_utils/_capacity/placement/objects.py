@@ -193,8 +193,10 @@ def missing_labels(node: Node, pod: PodInfo) -> Iterator[str]:
 
 def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
     """Whether node selector and required node affinity take a node."""
-    if any(missing_labels(node, pod)):
-        return False
+    return not any(missing_labels(node, pod)) and matches_required_affinity(node, pod)
+
+
+def matches_required_affinity(node: Node, pod: PodInfo) -> bool:
     required = (pod.affinity.get("nodeAffinity") or {}).get(REQUIRED)
     return required is None or selects(required, node)
 

@@ -21,10 +21,11 @@ _PLURAL: Final = {"lacks": "lack", "is": "are", "does": "do", "has": "have"}
 
 
 def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callable[[Manifest], list[dict[str, Any]]]:
-    """A function from a pod to [{reason, node_count, nodes}]. pods: the Pods of all namespaces.
+    """A function from a pod to [{reasons, node_count, nodes}]. pods: the Pods of all namespaces.
 
-    reason: what the nodes lack, or why they are not for the pod; "" if nothing that is known here keeps it off: volumes
-    and claims of devices are left out. nodes: the names of the first ones. The most common reason is first.
+    reasons: all that the nodes lack, and why they are not for the pod; empty if nothing that is known here keeps it
+    off: volumes and claims of devices are left out. nodes: the names of the first ones. The most common reasons are
+    first.
     """
     infos = map(objects.from_manifest, pods)
     state = ClusterState(map(objects.node, nodes), [info for info in infos if not info.ended])
@@ -32,12 +33,13 @@ def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callabl
     def reasons(pod: Manifest) -> list[dict[str, Any]]:
         info = objects.from_manifest(pod)
         rules = rules_of(state, info)
-        names: dict[str, list[str]] = {}
+        names: dict[tuple[str, ...], list[str]] = {}
         for index, node in enumerate(state.nodes):
-            lacks = _shortage_text(state, info, index) or violated_rule(node, rules)
-            names.setdefault(_exclusion(node, info) or (f"lacks {lacks}" if lacks else ""), []).append(node.name)
+            lacks = (_shortage_text(state, info, index), violated_rule(node, rules))
+            found = (*_exclusions(node, info), *(f"lacks {text}" for text in lacks if text))
+            names.setdefault(found, []).append(node.name)
         ordered = sorted(names.items(), key=lambda group: -len(group[1]))
-        return [{"reason": reason, "node_count": len(found), "nodes": found[:SHOWN]} for reason, found in ordered]
+        return [{"reasons": list(all_), "node_count": len(on), "nodes": on[:SHOWN]} for all_, on in ordered]
 
     return reasons
 
@@ -85,17 +87,20 @@ def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]
 
 
 def _exclusion(node: Node, pod: PodInfo) -> str:
-    """Why a node is excluded other than by lack of room; "" if it is not."""
+    """The first reason why a node is excluded other than by lack of room; "" if it is not."""
+    return next(_exclusions(node, pod), "")
+
+
+def _exclusions(node: Node, pod: PodInfo) -> Iterator[str]:
     for label in objects.missing_labels(node, pod):
-        return f"lacks the label {label}"
-    if not objects.matches_node_affinity(node, pod):
-        return "is not in its node affinity"
+        yield f"lacks the label {label}"
+    if not objects.matches_required_affinity(node, pod):
+        yield "is not in its node affinity"
     for claim in objects.unreachable_claims(node, pod):
-        return f"does not reach the volume of its claim {claim}"
+        yield f"does not reach the volume of its claim {claim}"
     for taint in objects.untolerated_taints(node, pod):
         value = f"={taint['value']}" if taint.get("value") else ""
-        return f"has the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
-    return ""
+        yield f"has the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
 
 
 def _nearest_node(state: ClusterState, pod: PodInfo) -> str:

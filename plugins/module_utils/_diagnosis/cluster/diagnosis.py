@@ -16,7 +16,7 @@ from ..._resolver.api.manifest import Manifest, namespace_of
 from ..._resolver.refresh.drift import Drift
 from ..case import KINDS_READ, LEASE, POD, REVISION, VMI, Fleet, NodeReasons
 from ..chain import diagnose
-from ..pods import waits_for_node
+from ..scheduling import waits_for_node
 
 Result = dict[str, Any]
 

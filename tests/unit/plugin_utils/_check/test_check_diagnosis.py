@@ -57,3 +57,12 @@ def test_declared_vms_are_not_diagnosed(tmp_path: Path, capsys: pytest.CaptureFi
     items = [{key: value for key, value in item.items() if key != "status"} for item in recorded("missing claim")]
     main([str(written("kubectl_yaml", tmp_path, items))])
     assert "does-not-run" not in capsys.readouterr().out
+
+
+def test_a_guest_without_its_vm_is_diagnosed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [vmi] = (item for item in recorded("paused") if item["kind"] == "VirtualMachineInstance")
+    metadata = {**vmi["metadata"], "deletionTimestamp": "2026-11-28T01:00:00Z", "finalizers": ["example.com/hold"]}
+    owner = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web", "uid": "lost"}
+    left = {**vmi, "metadata": {**metadata, "ownerReferences": [owner]}}
+    assert main([str(written("kubectl_yaml", tmp_path, [left]))]) == 1
+    assert "error: VirtualMachineInstance shop/web: deletion: " in capsys.readouterr().out

@@ -1,0 +1,298 @@
+"""The links that break when the disk, the VMI or the pod is created: admission, policies, limits, quotas."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from .._resolver.api.manifest import Manifest, condition_of, namespace_of
+from .._resolver.api.quantity import from_nanos, parse
+from .case import Case
+from .link import (
+    KEEPS_TRYING,
+    OURS,
+    Broken,
+    Evidence,
+    Link,
+    kubectl,
+    merged,
+    of_condition,
+    resized,
+    steps,
+    task,
+)
+from .storage import over_quota
+
+
+def _refusals(case: Case) -> Iterator[Evidence]:
+    """The conditions by which KubeVirt and CDI say that they could not create a disk, its claim, the VMI or the pod."""
+    # KubeVirt copies the VMI's conditions to the VM, which may have been read at another moment.
+    found = ((case.vm, "Failure", "True"), (case.vmi, "Synchronized", "False"), (case.vm, "Synchronized", "False"))
+    for item, condition_type, status in found:
+        condition = condition_of(item or {}, condition_type)
+        if item is not None and condition.get("status") == status and condition.get("reason") in _NOT_CREATED:
+            yield of_condition(item, condition)
+    yield from filter(None, (over_quota(case, volume) for volume in case.volumes))
+
+
+_POD_WAITS: Final = "virt-controller keeps trying to create the pod, and the VM stays without a guest"
+_NOT_CREATED: Final = ("FailedCreate", "FailedBackendStorageCreate")
+_WEBHOOKS: Final = ("validatingwebhookconfiguration,mutatingwebhookconfiguration",)
+_CALL: Final = "failed calling webhook"
+_POLICY: Final = re.compile(
+    r"ValidatingAdmissionPolicy '(?P<name>[^']+)'|admission webhook \"(?P<hook>[^\"]+)\" denied"
+)
+_HOOK: Final = re.compile(r"failed calling webhook \"(?P<name>[^\"]+)\"")
+# A LimitRange gives containers its maximum as their limit.
+_LIMITS: Final = re.compile(
+    r"(minimum|maximum) \S+ usage per (Container|Pod)|limit to request ratio per"
+    r"|must be less than or equal to \S+ limit of"
+)
+_MINIMUM: Final = re.compile(r"minimum \S+ usage per Container")
+_QUOTA: Final = re.compile(
+    r"exceeded quota: (?P<name>[^,]+), requested: (?P<requested>\S+), used: (?P<used>\S+), limited: (?P<limited>\S+)"
+)
+_PREREQUISITE: Final = re.compile(
+    r"serviceaccount \"(?P<account>[^\"]+)\" not found|no PriorityClass with name (?P<priority>\S+) was found"
+)
+_SCC: Final = "security context constraint"
+_CLONE: Final = re.compile(
+    r"[Nn]ot authorized to create DataVolume.*User (?P<user>\S+) has insufficient permissions in clone source namespace"
+    r" (?P<namespace>[^\s,;]+)"
+)
+_STANDARD: Final = re.compile(r"violates PodSecurity \"(?P<level>[^:\"]+)")
+_DISK: Final = "persistentvolumeclaims "
+_QUOTAS: Final = ("exceeded quota", "failed quota")
+_SOURCE: Final = re.compile(r"datasources\.cdi\.kubevirt\.io \"(?P<name>[^\"]+)\" not found")
+
+
+def _link_of(message: str) -> str:
+    """The link that a refusal breaks."""
+    if _SOURCE.search(message):
+        return "data_source"
+    if _CALL in message:
+        return "webhook"
+    if _CLONE.search(message):
+        return "clone_right"
+    if _STANDARD.search(message) or _SCC in message:
+        return "policy"
+    if found := _POLICY.search(message):
+        return "admission" if (found["hook"] or "").endswith(".kubevirt.io") else "policy"
+    if _PREREQUISITE.search(message):
+        return "prerequisite"
+    if any(words in message for words in _QUOTAS):
+        return "quota"
+    return "limits" if _LIMITS.search(message) else "admission"
+
+
+def _refused(name: str, described: Callable[[Case, Evidence], Broken]) -> Link:
+    """A link that a refusal breaks. described: the refusal in words."""
+
+    def judge(case: Case) -> Broken | None:
+        found = (evidence for evidence in _refusals(case) if _link_of(evidence.message) == name)
+        return next((described(case, evidence) for evidence in found), None)
+
+    return Link(name, judge)
+
+
+def _data_source(case: Case, evidence: Evidence) -> Broken:
+    # `_link_of` has found the words, here and in `_prerequisite`.
+    name, namespace = next(_SOURCE.finditer(evidence.message))["name"], namespace_of(case.vm)
+    for template in case.vm["spec"].get("dataVolumeTemplates") or ():
+        reference = (template.get("spec") or {}).get("sourceRef") or {}
+        if reference.get("name") == name:
+            namespace = reference.get("namespace") or namespace
+    place = {"name": name, "namespace": namespace}
+    return Broken(
+        f"the DataSource {namespace}/{name} does not exist",
+        (evidence,),
+        "create the boot source, or declare the VM with another",
+        task(f"Create the boot source {name}", f"{OURS}boot_source", **place, image="IMAGE", size="SIZE"),
+        KEEPS_TRYING,
+    )
+
+
+def _policy(case: Case, evidence: Evidence) -> Broken:
+    if _SCC in evidence.message:
+        return _constraint(case, evidence)
+    if standard := _STANDARD.search(evidence.message):
+        return _pod_standard(case, evidence, standard["level"])
+    found = _POLICY.search(evidence.message)
+    name = (found["name"] or found["hook"]) if found else ""
+    words = re.split(r"denied (?:the )?request: ", evidence.message)[-1]
+    policy = (found["name"] and ("validatingadmissionpolicy", name)) if found else ""
+    return Broken(
+        f"{name} denies the guest: {words}",
+        (evidence,),
+        "declare the VM as the policy permits, or have the policy changed",
+        kubectl("Read the policy", "get", *(policy or _WEBHOOKS), "--output", "yaml"),
+        KEEPS_TRYING,
+    )
+
+
+def _constraint(case: Case, evidence: Evidence) -> Broken:
+    """On OpenShift a SecurityContextConstraint has to permit the pod; virt-operator creates that of virt-controller."""
+    place = case.kubevirt_namespace
+    operator = ("delete", "pod", "--selector", "kubevirt.io=virt-operator")
+    return Broken(
+        "no SecurityContextConstraint permits the pod of the guest",
+        (evidence,),
+        f"let virt-operator create its SecurityContextConstraint kubevirt-controller again, whose users have"
+        f" system:serviceaccount:{place}:kubevirt-controller; another tool has changed it, or taken its right away",
+        kubectl("Start virt-operator again", *operator, namespace=place),
+        _POD_WAITS,
+    )
+
+
+def _clone_right(case: Case, evidence: Evidence) -> Broken:
+    found = next(_CLONE.finditer(evidence.message))
+    user, source, namespace = found["user"], found["namespace"], namespace_of(case.vm)
+    account = user.rpartition(":")[2]
+    role = f"clone-to-{namespace}"
+    right = ("--verb", "create", "--resource", "datavolumes.cdi.kubevirt.io/source")
+    binding = ("--role", role, "--serviceaccount", f"{namespace}:{account}")
+    return Broken(
+        f"{user} may not clone from the namespace {source}",
+        (evidence,),
+        f"let it create datavolumes/source of cdi.kubevirt.io in {source}, by a role that is bound there; or copy the"
+        " source to the namespace of the VM",
+        steps(
+            "Permit the clone",
+            [
+                kubectl("Create the role", "create", "role", role, *right, namespace=source),
+                kubectl("Bind the role", "create", "rolebinding", role, *binding, namespace=source),
+            ],
+        ),
+        KEEPS_TRYING,
+    )
+
+
+def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
+    namespace = namespace_of(case.vm)
+    permitted = ("label", "--overwrite", "namespace", namespace, "pod-security.kubernetes.io/enforce=privileged")
+    return Broken(
+        f"the Pod Security Standard {level} of the namespace denies the pod",
+        (evidence,),
+        "let the namespace have privileged pods, as the guests' are, or move the VM to one that does",
+        kubectl("Permit the pods of guests", *permitted),
+        _POD_WAITS,
+    )
+
+
+def _webhook(_case: Case, evidence: Evidence) -> Broken:
+    found = _HOOK.search(evidence.message)
+    name = found["name"] if found else ""
+    words = evidence.message.partition("failed to call webhook: ")[2] or evidence.message
+    return Broken(
+        f"the webhook {name} does not answer: {words}",
+        (evidence,),
+        "start the service of the webhook again; if nobody uses it, delete its validating or mutating configuration",
+        kubectl("Find the configuration of the webhook", "get", *_WEBHOOKS, "--output", "yaml"),
+        f"no other guest starts where the webhook is asked; {KEEPS_TRYING}",
+    )
+
+
+def _admission(case: Case, evidence: Evidence) -> Broken:
+    return Broken(
+        evidence.message,
+        (evidence,),
+        "declare the VM as KubeVirt accepts it; a dry run shows what else it rejects",
+        task("See what KubeVirt rejects", f"{OURS}virtual_machine_info", **case.selection, include=["refresh"]),
+        KEEPS_TRYING,
+    )
+
+
+def _limit_range(case: Case, evidence: Evidence) -> Broken:
+    words = evidence.message.rpartition("is forbidden: ")[2]
+    remedy = "give the VM another size (capacity_info with checks=quota says which fit), or have the LimitRange changed"
+    cure = resized("Give the VM another size", case)
+    if _MINIMUM.search(words):
+        remedy = "have the LimitRange changed; KubeVirt's own containers in the pod are smaller than that, too"
+        cure = kubectl("Read the LimitRanges", "describe", "limitrange", namespace=namespace_of(case.vm))
+    return Broken(f"a LimitRange of the namespace forbids the pod: {words}", (evidence,), remedy, cure, _POD_WAITS)
+
+
+def _prerequisite(case: Case, evidence: Evidence) -> Broken:
+    found = next(_PREREQUISITE.finditer(evidence.message))
+    if found["account"]:
+        kind, name = "ServiceAccount", found["account"]
+        cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, namespace=namespace_of(case.vm))
+    else:
+        kind, name = "PriorityClass", found["priority"]
+        cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, "--value", "0")
+    return Broken(
+        f"the {kind} {name} of the guest does not exist",
+        (evidence,),
+        f"create the {kind}, or name another one in the VM",
+        cure,
+        _POD_WAITS,
+    )
+
+
+def _quota(case: Case, evidence: Evidence) -> Broken:
+    found = _QUOTA.search(evidence.message)
+    of_disk = any(f'{_DISK}"{volume.name}"' in evidence.message for volume in case.volumes if volume.data_volume)
+    more = ""
+    if found is None:
+        remedy = task("What do the quotas leave?", f"{OURS}capacity_info", **case.selection, checks=["quota"])
+    else:
+        name = found["name"]
+        claims = [*case.held_up(name), evidence.message]
+        more = f" and {len(claims) - 1} more that it holds up" if len(claims) > 1 else ""
+        hard = _sufficient(case.quotas.get(name), claims)
+        place = (name, namespace_of(case.vm))
+        remedy = merged(f"Raise the quota {name}", "resourcequota", *place, spec={"hard": hard})
+    return Broken(
+        evidence.message.rpartition("is forbidden: ")[2],
+        (evidence,),
+        "free or raise the quota, also for the second claim in which CDI fills the disk"
+        if of_disk
+        else f"free or raise the quota, for this VM{more}, or give the VM a smaller instancetype",
+        remedy,
+        _POD_WAITS,
+    )
+
+
+def _sufficient(quota: Manifest | None, refusals: Sequence[str]) -> dict[str, str]:
+    """The hard limits that just permit all that is requested, and no lower ones than there are.
+
+    quota: as it is now, None if that is not known. refusals: what was said of each object, of this VM's last.
+    """
+    requested: dict[str, int] = defaultdict(int)
+    used: dict[str, str] = {}
+    hard: dict[str, str] = {}
+    for text in refusals:
+        # CDI fills a disk in a second claim of its size, whose name begins so.
+        count = 2 if _DISK in text and '"prime-' not in text else 1
+        for found in _QUOTA.finditer(text):
+            for name, text_of in _amounts(found["requested"]):
+                requested[name] += count * parse(text_of).nanos
+            used.update(_amounts(found["used"]))
+            hard.update(_amounts(found["limited"]))
+    used |= ((quota or {}).get("status") or {}).get("used") or {}
+    hard |= ((quota or {}).get("spec") or {}).get("hard") or {}
+    result = {}
+    for name, amount in requested.items():
+        limit = parse(hard[name])
+        result[name] = from_nanos(max(limit.nanos, parse(used[name]).nanos + amount), limit.format).text
+    return result
+
+
+def _amounts(text: str) -> Iterator[tuple[str, str]]:
+    """The quantities of `NAME=QUANTITY,...`, by name."""
+    for part in text.split(","):
+        name, _equals, amount = part.partition("=")
+        yield name, amount
+
+
+SOURCES: Final = (_refused("data_source", _data_source), _refused("clone_right", _clone_right))
+LINKS: Final = (
+    _refused("policy", _policy),
+    _refused("webhook", _webhook),
+    _refused("admission", _admission),
+    _refused("prerequisite", _prerequisite),
+    _refused("limits", _limit_range),
+    _refused("quota", _quota),
+)
