@@ -12,19 +12,19 @@ version_added: 1.0.0
 description:
   - Reads the machines of a platform, from its exports or from its API, into one list that is the same for all of them.
     The filter P(virtshape.instancetypes.estate#filter) proposes instancetypes for it.
-  - Templates and placeholders are no machines. A machine whose CPUs or memory cannot be read is left out, with a remark
-    that names row and column.
+  - Templates, placeholders, containers and vSphere's own agents are no machines. A machine whose CPUs or memory cannot
+    be read is left out, with a remark that names row and column.
   - What the source does not tell is absent.
 author: virtshape.instancetypes contributors (@virtshape)
 options:
   source:
     description:
       - A file, a folder or an address.
-      - RVTools - the spreadsheet, or the folder of its CSV files.
+      - RVTools - the spreadsheet, the folder of its CSV files, or a folder with several exports.
       - OpenStack - a folder with what C(openstack server list --long -f json), C(flavor list --long -f json),
         C(image list --long -f json) and C(volume list --long -f json) print, one file for each, or V(cloud:NAME) for a
         cloud of C(clouds.yaml).
-      - Proxmox - a folder of C(/etc/pve/qemu-server), or V(https://HOST:8006).
+      - Proxmox - a folder with files of C(/etc/pve) or with the JSON of C(pvesh get), or V(https://HOST:8006).
       - vSphere - V(https://VCENTER).
       - KubeVirt - files with manifests or with tasks of C(kubevirt.core.kubevirt_vm), or V(cluster) for the VMs of the
         cluster that the options of authentication name.
@@ -121,7 +121,8 @@ machines:
       C(tags), and for VMs of KubeVirt the names C(instancetype) and C(preference).
     - C(guest) has what the source says of the system - C(id), C(text), C(distro), C(version).
     - C(reserved) has C(cpu), whether all CPUs are reserved or pinned, and C(memory). C(hot_add) has C(cpu) and
-      C(memory), whether they can be added. C(passthrough) lists devices of the host.
+      C(memory), whether they can be added. C(passthrough) lists devices of the host, C(not_brought) what else no VM
+      gets.
     - C(disks) have C(id) (of an OpenStack volume), C(name), C(size), C(storage), C(path), C(thin), C(mode),
       C(controller), C(shared), C(raw); C(nics) have C(network), C(mac), C(model), C(connected).
   type: list
@@ -143,7 +144,8 @@ existing:
   returned: if O(existing=true)
   sample: [{name: web, namespace: shop, id: vm-1, source_name: Web, instancetype: u1.large}]
 left_out:
-  description: Number of entries that are no machines by reason - C(templates), C(placeholders), C(unreadable).
+  description: Number of entries that are no machines by reason - C(templates), C(placeholders), C(containers),
+    C(agents of vSphere), C(deleted), C(unreadable).
   type: dict
   returned: always
   sample: {templates: 3}

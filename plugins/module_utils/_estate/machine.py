@@ -44,10 +44,11 @@ _SHAPE: Final[Mapping[str, Any]] = {
     "disks": [_DISK],
     "nics": [{**dict.fromkeys(("network", "mac", "model"), str), "connected": bool}],
     "passthrough": [text],
+    "not_brought": [text],
 }
 _EMPTY: Final[Mapping[str, Any]] = {
     **{key: {} for key in ("guest", "reserved", "hot_add", "used", "tags")},
-    **dict.fromkeys(("disks", "nics", "passthrough"), ()),
+    **dict.fromkeys(("disks", "nics", "passthrough", "not_brought"), ()),
 }
 
 

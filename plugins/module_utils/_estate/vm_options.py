@@ -24,7 +24,7 @@ def options_of(
 
     given: what the machine is given, with the names of all its parts.
     """
-    lost: list[str] = []
+    lost: list[str] = [*machine["not_brought"]]
     names = _part_names(machine, dict(given.parts))
     optional = {
         **firmware,
@@ -33,9 +33,14 @@ def options_of(
     }
     domain = {**firmware.get("template", {})}
     devices = _devices(machine, names["device"], rules, unmapped, lost)
+    if not optional["networks"]:
+        # Otherwise KubeVirt connects it to the pod network.
+        devices["autoattachPodInterface"] = False
     if devices:
         domain["devices"] = {**domain.get("devices", {}), **devices}
     optional["template"] = {"spec": {"domain": domain}} if domain else {}
+    if machine.get("power") == "suspended":
+        lost.append("the memory of a suspended machine, which starts anew")
     if machine.get("fault_tolerance"):
         lost.append("fault tolerance, which KubeVirt does not have")
     options = {
@@ -116,10 +121,17 @@ def _networks(
 ) -> list[Options]:
     networks: list[Options] = []
     has_pod = False
+    # The pod network of VMs of KubeVirt is the same by the same name.
+    targets = {POD: POD, **rules.networks}
     for number, nic in enumerate(machine["nics"], 1):
         source = str(nic.get("network") or "")
-        target = rules.networks.get(source)
-        if source not in rules.networks:
+        target = targets.get(source)
+        if nic.get("connected") is False:
+            losses.append(f"network interface {number}: it is not connected to {source or 'its network'}")
+            continue
+        if "sriov" in str(nic.get("model")).lower():
+            losses.append(f"network interface {number}: direct access to a device of the host (SR-IOV)")
+        if source not in targets:
             unmapped["networks", source or "(unknown)"] += 1
             losses.append(f"network interface {number}: {source or 'its network'} is not in the map of networks")
         elif target == POD and has_pod:

@@ -76,13 +76,20 @@ def test_machines_become_running_vms(cluster: Path, namespace: str, api: Any, tm
         for number in range(10)
     ]  # fmt: skip
     disks = [["VM", "Disk", "Capacity MiB", "VM ID"], ["Web 0", "Hard disk 1", 16, "vm-0"]]
-    write_csv(tmp_path, {"vInfo": [header, *rows], "vDisk": disks})
+    networks = [
+        ["VM", "Network", "Connected", "VM ID"],
+        ["Web 0", "lan", True, "vm-0"],
+        ["Web 1", "lan", False, "vm-1"],
+        ["Web 2", "backup", True, "vm-2"],
+    ]
+    write_csv(tmp_path, {"vInfo": [header, *rows], "vDisk": disks, "vNetwork": networks})
     # Names and sizes that no other test has.
     rules = {
         "series": namespace,
         "namespace": namespace,
         "waste": 0,
         "start": True,
+        "networks": {"lan": "pod", "backup": "ignored"},
         "preferences": [{"match": "acme", "preference": namespace}],
     }
     (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
@@ -101,6 +108,8 @@ def test_machines_become_running_vms(cluster: Path, namespace: str, api: Any, tm
         number = int(row["id"].removeprefix("vm-"))
         assert ("efi" in domain["firmware"].get("bootloader", {})) == bool(number % 2)
         assert row["preference"] == (namespace if number < 6 else "")
+        # Only the machine that is connected to a network of the map has an interface.
+        assert len(vmi["spec"].get("networks", [])) == len(domain["devices"].get("interfaces", [])) == (number == 0)
     assert "changed=0" in play(tmp_path, *options, cluster=cluster)
 
 

@@ -35,7 +35,10 @@ def test_guests_have_the_size_and_no_disks() -> None:
     assert domain == {
         "cpu": {"sockets": 3, "cores": 1, "threads": 1, "dedicatedCpuPlacement": True},
         "memory": {"guest": "8Gi", "hugepages": {"pageSize": "1Gi"}},
-        "devices": {"gpus": [{"name": "device-1", "deviceName": "nvidia.com/T4"}]},
+        "devices": {
+            "gpus": [{"name": "device-1", "deviceName": "nvidia.com/T4"}],
+            "autoattachPodInterface": False,
+        },
     }
     assert guest["metadata"] == {"name": "web1", "namespace": "default"}
 

@@ -36,9 +36,14 @@ def _run(params: Params, task: Task) -> Result:
     path, platform = Path(source).expanduser(), live.kind_of(source)
     if not platform and not path.exists():
         raise TaskFailed(f"source: {path}: no such file or folder")
+    others: list[str] = []
     if kind == "auto":
-        kind = platform or files.kind_of(path)
+        kind, *others = [platform] if platform else files.kinds_of(path)
     reading = live.read(kind, params) if platform else files.read(kind, path, params["attributes"], params["objects"])
+    if others:
+        reading.remarks.insert(
+            0, f"{path}: has files of {', '.join(others)} too, which do not count; name it with kind"
+        )
     if not reading.machines:
         why = f": {reading.remarks[0]}" if reading.remarks else ""
         problem = f"source: {source}: has no machine{why}"

@@ -2,43 +2,75 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import zipfile
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
 from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.name_rules import first_names
 from ..._resolver.api.release import NEWEST
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.find.lookup import Objects
 from ..._yaml_documents import documents
 from ..readers import kubevirt, openstack, proxmox, rvtools
-from ..readers.reading import Reading
+from ..readers.reading import Reading, text_of
+from . import json_files
+from .texts import ZIP, text_of_file
+from .workbooks import SHEETS, exports_of
 
-_SHEETS: Final = (".xlsx", ".xlsm", ".xls", ".ods")
 _YAML: Final = (".yml", ".yaml")
-# The endings of the files that tell the platform; the first that a folder has count.
-_ENDINGS: Final = {"rvtools": (*_SHEETS, ".csv"), "proxmox": (".conf",), "kubevirt": _YAML, "openstack": (".json",)}
-_PREFIX: Final = "rvtools_tab"
+_CONFIGURATIONS: Final = (".conf",)
+# Files of the system, and what Excel writes beside an open file.
+_HIDDEN: Final = (".", "~$")
+_TABLES: Final = (".csv", ".tsv", ".txt")
+_VM: Final = re.compile(rb"VirtualMachine\b|kubevirt_vm\b")
+# The platform of each kind of entry in JSON.
+_JSON: Final = {
+    json_files.PROXMOX_LIST: "proxmox",
+    json_files.PROXMOX_CONFIG: "proxmox",
+    json_files.KUBEVIRT: "kubevirt",
+    **dict.fromkeys(json_files.OPENSTACK, "openstack"),
+}
 
 
-def kind_of(path: Path) -> str:
-    """The platform that a file or a folder is an export of. Raises TaskFailed if its files do not tell."""
-    suffixes = {file.suffix.lower() for file in _files(path)}
-    for kind, endings in _ENDINGS.items():
-        if not suffixes.isdisjoint(endings):
-            return kind
+def kinds_of(path: Path) -> list[str]:
+    """The platforms that a file or a folder has exports of. Raises TaskFailed if its files do not tell."""
+    try:
+        found = list(dict.fromkeys(_kinds(path)))
+        is_zip = path.is_file() and path.read_bytes()[: len(ZIP)] == ZIP
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if found:
+        return found
+    if is_zip:
+        raise TaskFailed(f"source: {path}: is a zip archive; unpack it and name the folder")
     raise TaskFailed(f"source: {path}: is no export that is known by its files; name the platform with kind")
+
+
+def _kinds(path: Path) -> Iterator[str]:
+    """The platforms of the files by their content, then by their endings."""
+    configs = [proxmox.config_of(file.read_text(errors="replace")) for file in _files(path, *_CONFIGURATIONS)]
+    if _files(path, *SHEETS, ".csv", ".tsv"):
+        yield "rvtools"
+    if any(proxmox.is_config(config) and not proxmox.is_container(config) for config in configs):
+        yield "proxmox"
+    if any(_VM.search(file.read_bytes()) for file in _files(path, *_YAML)):
+        yield "kubevirt"
+    for name, _file, _entry in json_files.entries_of(_files(path, ".json"), []):
+        yield _JSON[name]
+    if configs:
+        yield "proxmox"
+    if _files(path, *_YAML):
+        yield "kubevirt"
 
 
 def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[Manifest]) -> Reading:
     """The machines of a file or a folder. objects: instancetypes and preferences that VMs name. Raises TaskFailed."""
     try:
         if kind == "rvtools":
-            return rvtools.read(_workbook(path), attributes)
+            return _rvtools(path, attributes)
         if kind == "openstack":
             return _openstack(path)
         if kind == "proxmox":
@@ -46,78 +78,81 @@ def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[M
         if kind == "kubevirt":
             return _kubevirt(path, objects)
     except (OSError, UnicodeDecodeError) as error:
-        raise TaskFailed(f"source: {path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise _unreadable(path, error) from None
     raise TaskFailed(
         f"source: {path}: the platform {kind} is read from its address, such as https://vcenter.example.com"
     )
 
 
+def _unreadable(path: Path, error: Exception) -> TaskFailed:
+    named = getattr(error, "filename", None) or path
+    return TaskFailed(f"source: {named}: cannot be read: {getattr(error, 'strerror', None) or error}")
+
+
 def _files(path: Path, *suffixes: str) -> list[Path]:
     """The file, or those of the folder, with such endings; any without endings."""
-    files = sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+    found = (item for item in path.rglob("*") if item.is_file() and not item.name.startswith(_HIDDEN))
+    files = sorted(found) if path.is_dir() else [path]
     return [file for file in files if not suffixes or file.suffix.lower() in suffixes]
 
 
-def _workbook(path: Path) -> dict[str, Sequence[Sequence[Any]]]:
-    books = _files(path, *_SHEETS)
-    if books:
-        return _sheets(books[0])
-    sheets: dict[str, Sequence[Sequence[Any]]] = {}
-    names = {sheet.lower(): sheet for sheet in rvtools.SHEETS}
-    for file in _files(path, ".csv"):
-        sheet = names.get(file.stem.lower().removeprefix(_PREFIX), rvtools.INFO if file == path else None)
-        if sheet:
-            text = file.read_text(encoding="utf-8-sig")
-            header = text.partition("\n")[0]
-            sheets[sheet] = list(csv.reader(text.splitlines(keepends=True), delimiter=max(";,\t", key=header.count)))
-    return sheets
-
-
-def _sheets(path: Path) -> dict[str, Sequence[Sequence[Any]]]:
-    try:
-        import python_calamine
-    except ImportError:
-        raise TaskFailed(f"source: {path}: pip install python-calamine, which reads spreadsheets") from None
-    try:
-        book = python_calamine.load_workbook(str(path))
-        names = {name.strip().lower(): name for name in book.sheet_names}
-        return {
-            sheet: book.get_sheet_by_name(names[sheet.lower()]).to_python(skip_empty_area=False)
-            for sheet in rvtools.SHEETS
-            if sheet.lower() in names
-        }
-    except (python_calamine.CalamineError, zipfile.BadZipFile) as error:
-        raise TaskFailed(f"source: {path}: is no spreadsheet: {' '.join(str(error).split())}") from None
+def _rvtools(path: Path, attributes: Collection[str]) -> Reading:
+    remarks: list[str] = []
+    exports = exports_of(_files(path, *SHEETS) or _files(path, *_TABLES), remarks)
+    return _told(rvtools.read_all(exports, attributes), remarks)
 
 
 def _openstack(path: Path) -> Reading:
     """The lists of servers, flavors, images and volumes, told apart by their keys."""
-    lists: dict[str, list[Any]] = {"servers": [], "flavors": [], "images": [], "volumes": []}
-    for file in _files(path, ".json"):
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise TaskFailed(f"source: {file}: is no JSON: {error}") from None
-        parts = content if isinstance(content, dict) else {None: content}
-        for name, entries in parts.items():
-            if isinstance(entries, list) and entries:
-                lists[name if name in lists else _list_of(entries[0])] += entries
-    if not lists["servers"]:
+    remarks: list[str] = []
+    lists: dict[str, list[Any]] = {name: [] for name in json_files.OPENSTACK}
+    for name, _file, entry in json_files.entries_of(_files(path, ".json"), remarks):
+        lists.get(name, []).append(entry)
+    if not lists[json_files.SERVERS]:
         raise TaskFailed(f"source: {path}: has no servers; save openstack server list --long -f json in it")
-    return openstack.read(**lists)
-
-
-def _list_of(entry: Any) -> str:
-    keys = {str(key).lower().replace("_", " ") for key in entry} if isinstance(entry, dict) else set()
-    lists = (("flavors", {"vcpus"}), ("images", {"disk format"}), ("volumes", {"attached to", "attachments"}))
-    return next((name for name, own in lists if own & keys), "servers")
+    return _told(openstack.read(**lists), remarks)
 
 
 def _proxmox(path: Path) -> Reading:
-    reading = Reading()
-    for file in _files(path, ".conf"):
-        config = proxmox.config_of(file.read_text(encoding="utf-8", errors="replace"))
-        proxmox.add(reading, file.name, file.stem, config)
+    """Machines by their configurations, and those of which only a list tells."""
+    reading, remarks, others = Reading(), list[str](), list[str]()
+    configs: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
+    listed: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    rules = {file.stem for file in _files(path, ".fw")}
+    for file in _files(path, *_CONFIGURATIONS):
+        config: dict[str, Any] = dict(proxmox.config_of(text_of_file(file, remarks)))
+        if proxmox.is_config(config) or (file.stem.isdigit() and config):
+            # A copy of /etc/pve has the files of a node twice.
+            configs[_id_of(file), str(config)] = (file.name, config)
+        else:
+            others.append(file.name)
+    for name, file, entry in json_files.entries_of(_files(path, ".json"), remarks):
+        own = text_of(entry.get("vmid")) or _id_of(file, text_of(entry.get("name")))
+        if name == json_files.PROXMOX_CONFIG:
+            configs[own, str(entry)] = (file.name, dict(entry))
+        elif name == json_files.PROXMOX_LIST:
+            listed[own] = (file.name, {**listed.get(own, ("", {}))[1], **entry})
+    for (own, _text), (place, config) in configs.items():
+        _place, entry = listed.pop(own, ("", {}))
+        told = {key: entry[key] for key in ("pool", "template") if key in entry}
+        firewall = {"[firewall]": f"{own}.fw"} if own in rules else {}
+        proxmox.add(reading, place, own, {**told, **config, **firewall}, proxmox.power_of(entry))
+    for place, entry in listed.values():
+        proxmox.add_listed(reading, place, entry)
+    proxmox.tell_containers(reading)
+    if others:
+        reading.remarks.append(f"{first_names(others, 5)}: no configurations of machines; they do not count")
+    return _told(reading, remarks)
+
+
+def _id_of(file: Path, name: str = "") -> str:
+    """The number in the name of a file, ``vm-100.conf``, otherwise the name."""
+    found = re.search("[0-9]{3,}", file.stem)
+    return found[0] if found else name or file.stem
+
+
+def _told(reading: Reading, remarks: list[str]) -> Reading:
+    reading.remarks = remarks + reading.remarks
     return reading
 
 

@@ -174,11 +174,14 @@ def _proxmox(params: Params) -> Reading:
     try:
         api = library.ProxmoxAPI(address.hostname, port=address.port, user=user, verify_ssl=verify, **login)
         for entry in sorted(api.cluster.resources.get(type="vm"), key=lambda entry: int(entry["vmid"])):
+            if entry.get("type") == "lxc":
+                proxmox.leave_out_container(reading, str(entry.get("name") or entry["vmid"]))
             if entry.get("type") == "qemu":
                 config = api.nodes(entry["node"]).qemu(entry["vmid"]).config.get()
-                power = {"running": "on", "stopped": "off"}.get(entry.get("status"))
-                config = {"template": entry.get("template"), **config}
-                proxmox.add(reading, f"VM {entry['vmid']}", str(entry["vmid"]), config, power)
+                told = {key: entry[key] for key in ("pool", "template") if entry.get(key)}
+                place, power = f"VM {entry['vmid']}", proxmox.power_of(entry)
+                proxmox.add(reading, place, str(entry["vmid"]), {**told, **config}, power)
     except (library.ResourceException, library.AuthenticationError, requests.RequestException) as error:
         raise _failed(params["source"], error) from None
+    proxmox.tell_containers(reading)
     return reading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,18 +18,22 @@ _DECIMAL: Final = re.compile(r"([0-9]+(?:[.,'\u2019\u00a0\u202f ][0-9]{3})*)[.,]
 _TRUE: Final = frozenset(("true", "1", "yes", "y", "on", "wahr", "ja", "vrai", "oui", "verdadero", "vero"))
 _FALSE: Final = frozenset(("false", "0", "no", "n", "off", "falsch", "nein", "faux", "non", "falso", "none"))
 
+TPM_STATE: Final = "the state of its TPM, such as keys of encrypted disks"
+
 
 @dataclass
 class Reading:
     """The machines of a source. remarks: one line for each thing that could not be read, with its place.
 
-    left_out: how many of the source's entries are no machines, by reason. ids: the machines' ids.
+    left_out: how many of the source's entries are no machines, by reason. ids: the machines' ids. unknown: fields of no
+    known meaning, by what they are of.
     """
 
     machines: list[Machine] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     ids: set[str] = field(default_factory=set)
+    unknown: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, place: str, machine: Machine) -> None:
         """Adds a machine, without what the source does not tell. One with a wrong value is left out.
@@ -50,6 +54,11 @@ class Reading:
         """Leaves out a machine that cannot be read, with a remark."""
         self.remarks.append(f"{place}: {problem}; the machine {quoted(name)} is left out")
         self.left_out["unreadable"] += 1
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for tables of keys."""
+    return frozenset(text.split())
 
 
 def text_of(cell: Any) -> str:

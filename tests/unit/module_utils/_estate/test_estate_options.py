@@ -101,6 +101,7 @@ def test_devices_and_their_map() -> None:
     assert domain["devices"] == {
         "gpus": [{"name": "device-1", "deviceName": "nvidia.com/GRID"}],
         "hostDevices": [{"name": "device-2", "deviceName": "example.com/card"}],
+        "autoattachPodInterface": False,
     }
     assert domain["firmware"] == {"bootloader": {"bios": {}}}
     assert lost == ["device 3: other is not in the map of devices", "fault tolerance, which KubeVirt does not have"]
@@ -137,3 +138,26 @@ def test_plans_of_forklift() -> None:
     assert shop["spec"]["vms"] == [{"id": "vm-2", "name": "web2", "targetName": "web2", "instanceType": "u1.large"}]
     assert shop["spec"]["targetNamespace"] == "shop" and len(rest["spec"]["vms"]) == 2
     assert proposed(machines)["forklift"] == []
+
+
+def test_machines_without_networks_get_no_interface() -> None:
+    """Otherwise KubeVirt connects them to the pod network."""
+    nics = [{"network": "backup"}, {"network": "lan", "connected": False}, {}]
+    for own in ([], nics):
+        vm, lost, _unmapped = declared({"networks": {"lan": "pod", "backup": "ignored"}}, nics=own)
+        assert vm["template"]["spec"]["domain"]["devices"] == {"autoattachPodInterface": False}
+        assert "networks" not in vm
+    assert lost == [
+        "network interface 2: it is not connected to lan",
+        "network interface 3: its network is not in the map of networks",
+    ]
+    vm, lost, _unmapped = declared(nics=[{"network": "pod", "model": "SriovEthernetCard"}])
+    assert vm["networks"] == [{"name": "nic-1"}] and "template" not in vm
+    assert lost == ["network interface 1: direct access to a device of the host (SR-IOV)"]
+
+
+def test_what_the_reader_says_is_not_brought() -> None:
+    assert declared(not_brought=["2 monitors"], power="suspended")[1] == [
+        "2 monitors",
+        "the memory of a suspended machine, which starts anew",
+    ]

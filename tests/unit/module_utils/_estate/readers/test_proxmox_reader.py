@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import proxmox
-from plugins.module_utils._estate.readers.reading import Reading
+from plugins.module_utils._estate.readers.reading import TPM_STATE, Reading
 
 GIB = 1 << 30
 TEXT = """#a comment: with a colon
@@ -70,6 +70,7 @@ def test_all_facts_of_a_configuration() -> None:
             {"network": "vmbr1", "mac": "bc:24:11:00:00:02", "model": "e1000", "connected": False},
         ],
         "tags": {"prod": "true", "sql": "true"},
+        "not_brought": ["snapshots: snapshot", TPM_STATE],
     }
     assert machines_of([item])
 
@@ -104,3 +105,37 @@ def test_templates_and_disks_without_size() -> None:
     reading = added({"scsi0": "local:vm-100-disk-0"})
     assert reading.remarks == ["100.conf, scsi0: size '' is not known; the disk is not brought"]
     assert "size" not in reading.machines[0]["disks"][0]
+
+
+def test_sections_of_a_configuration() -> None:
+    text = "cores: 2\n[PENDING]\ncores: 4\nnet0: a\n[special:cloudinit]\nciuser: ann\n[one]\ncores: 1\n[two]\n"
+    config = proxmox.config_of(text)
+    assert config == {"cores": "2", "[snapshots]": "one, two", "[pending]": "cores, net0"}
+    assert added(config).machines[0]["not_brought"] == [
+        "snapshots: one, two",
+        "changes that wait for a restart: cores, net0",
+    ]
+    assert added({"cores": 2, "parent": "one"}).machines[0]["not_brought"] == ["snapshots: one and those before it"]
+
+
+def test_disks_in_the_order_of_booting() -> None:
+    disks = dict.fromkeys(("scsi0", "scsi2", "scsi10", "virtio1"), "l:v,size=1G")
+    for boot, expected in (
+        ({"boot": "order=virtio1;scsi10;net0"}, ["virtio1", "scsi10", "scsi0", "scsi2"]),
+        ({"boot": "cdn", "bootdisk": "scsi2"}, ["scsi2", "scsi0", "scsi10", "virtio1"]),
+        ({}, ["scsi0", "scsi2", "scsi10", "virtio1"]),
+    ):
+        assert [disk["name"] for disk in added({**disks, **boot}).machines[0]["disks"]] == expected
+
+
+def test_devices_of_the_host() -> None:
+    config = {"usb0": "host=1234:5678,usb3=1", "usb1": "spice", "usb2": "mapping=dongle", "hostpci0": "host=01:00"}
+    assert added(config).machines[0]["passthrough"] == ["01:00", "USB 1234:5678", "USB dongle"]
+
+
+def test_containers_are_no_machines() -> None:
+    reading = added({"hostname": "ct1", "rootfs": "l:v,size=8G"})
+    proxmox.tell_containers(reading)
+    assert (reading.machines, reading.left_out) == ([], {"containers": 1})
+    assert reading.remarks == ["containers of LXC are no machines and are not brought: ct1"]
+    assert added({"lock": "suspended"}).machines[0]["power"] == "suspended"

@@ -16,7 +16,7 @@ INFO = ["VM", "CPUs", "Memory", "VM ID"]
 
 
 def read(*rows: list[Any], header: list[str] | None = None, **more: Any) -> Any:
-    return rvtools.read({"vInfo": [header or INFO, *rows], **more})
+    return rvtools.read({"vInfo": [header or INFO, *rows], "vNetwork": [INFO], **more})
 
 
 def test_all_facts_of_a_machine() -> None:
@@ -159,7 +159,7 @@ def test_cells_as_texts_and_flags() -> None:
 def test_unreadable_details_are_remarks() -> None:
     disk = [["VM", "Disk", "Capacity MiB", "VM ID"], ["web", "d", "big", "1"]]
     reading = read(["web", 1, 512, "1"], vDisk=disk)
-    assert reading.remarks == ["vDisk row 2, column capacity mib: 'big' is not a whole number; it does not count"]
+    assert reading.remarks == ["vDisk row 2, column capacity: 'big' is not a whole number; it does not count"]
     assert reading.machines[0]["disks"] == [{"name": "d"}]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import vsphere
-from plugins.module_utils._estate.readers.reading import Reading
+from plugins.module_utils._estate.readers.reading import TPM_STATE, Reading
 
 GIB = 1 << 30
 
@@ -127,6 +127,7 @@ def test_all_facts_of_a_machine() -> None:
             {"network": "dmz", "mac": "00:02", "model": "E1000"},
         ],
         "passthrough": ["grid_t4", "PCI 1"],
+        "not_brought": [TPM_STATE],
     }
     assert machines_of([item])
 
@@ -143,3 +144,40 @@ def test_machines_that_are_none() -> None:
 def test_locked_memory_is_reserved() -> None:
     (item,) = added(**{"config.memoryReservationLockedToMax": True}).machines
     assert item["reserved"] == {"memory": 4 * GIB} and item["tpm"] is False
+
+
+def test_machines_of_vsphere_itself() -> None:
+    reading = added(**{"config.managedBy": SimpleNamespace(extensionKey="com.vmware.vim.eam")})
+    assert reading.left_out == {"agents of vSphere": 1} and not reading.machines
+
+
+def test_connection_of_interfaces() -> None:
+    state = SimpleNamespace(connected=False, startConnected=True)
+    nic = of_type("VirtualVmxnet3", key=6, macAddress="00:01", backing=SimpleNamespace(), connectable=state)
+    for power, connected in (("poweredOn", False), ("poweredOff", True)):
+        (item,) = added(**hardware(device=[nic]), **{"runtime.powerState": power}).machines
+        assert item["nics"][0]["connected"] is connected
+
+
+def test_what_no_vm_has() -> None:
+    devices = [
+        of_type("VirtualMachineVideoCard", key=1, numDisplays=2),
+        of_type("VirtualSerialPort", key=2, deviceInfo=label("Serial port 1")),
+        of_type("VirtualUSB", key=3, deviceInfo=label("USB 1")),
+    ]
+    values = {
+        **hardware(device=devices),
+        "config.cpuAllocation.limit": -1,
+        "config.memoryAllocation.limit": 1024,
+        "config.cpuAllocation.reservation": 500,
+        "runtime.connectionState": "orphaned",
+    }
+    (item,) = added(**values).machines
+    assert item["not_brought"] == [
+        "a limit of 1024 MiB of memory",
+        "what changed since vCenter lost it: connection state orphaned",
+        "2 monitors",
+        "Serial port 1: a device of the type SerialPort",
+        "a reservation of 500 MHz, less than all its CPUs",
+    ]
+    assert item["passthrough"] == ["USB USB 1"]

@@ -1,0 +1,145 @@
+"""The rows of RVTools' tabs by heading, and which rows of other tabs are those of a machine."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.name_rules import first_names, quoted
+from .reading import Reading, text_of
+from .rvtools_columns import HOST, IGNORED_TABS, INFO, TABS, heading_of, is_known, spelled
+
+Rows = Sequence[Sequence[Any]]
+Row = dict[str, Any]
+# The rows of each tab, the headings first.
+Tabs = Mapping[str, Rows]
+
+# The key of a row's place in the source.
+PLACE: Final = "#"
+_REQUIRED: Final = ("vm", "cpus", "memory")
+# The text of some cells instead of a value.
+PLACEHOLDER: Final = "VM"
+_DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:[.,][0-9]{1,2})?", re.ASCII)
+_MIB: Final = {"k": Fraction(1, 1024), "m": Fraction(1), "": Fraction(1), "g": Fraction(1024), "t": Fraction(1 << 20)}
+
+
+def rows_of(reading: Reading, exports: Mapping[str, Tabs], tab: str, attributes: Collection[str] = ()) -> Iterator[Row]:
+    """The rows of a tab of all exports. exports: the tabs by what names the export in remarks.
+
+    attributes: further columns of vInfo, whose cells have these texts as keys. Raises FieldError.
+    """
+    for export, tabs in exports.items():
+        if tabs.get(tab):
+            yield from _rows(reading, f"{export}: {tab}" if export else tab, tab, tabs[tab], attributes)
+
+
+def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collection[str]) -> Iterator[Row]:
+    headings = [heading_of(tab, text_of(cell)) for cell in rows[0]]
+    places = spelled(tab, {key: number for number, (key, _unit) in reversed([*enumerate(headings)]) if key})
+    own = {text_of(cell).lower(): number for number, cell in enumerate(rows[0])}
+    for column in attributes:
+        if column.lower() not in own:
+            raise FieldError(f"attributes: {place}", f"has no column {quoted(column)}")
+    for key in _REQUIRED if tab == INFO else ():
+        if key not in places:
+            raise FieldError(place, f"has no column {key.upper()}; its columns: {_shown(rows[0])}")
+    unknown = {number for number, (key, _unit) in enumerate(headings) if key and not is_known(tab, key)}
+    unknown -= {own[column.lower()] for column in attributes}
+    filled: dict[int, str] = {}
+    for line, cells in enumerate(rows[1:], 2):
+        told = {number: cell for number, cell in enumerate(cells) if number < len(headings) and text_of(cell)}
+        if not told:
+            continue
+        filled.update({number: text_of(rows[0][number]) for number in unknown & set(told)})
+        row = {
+            key: _in_mib(told[number], headings[number][1])
+            for key, number in places.items()
+            if number in told and (key == "vm" or text_of(told[number]) != PLACEHOLDER)
+        }
+        tags = {column: text_of(told.get(own[column.lower()])) for column in attributes}
+        yield {**row, **tags, PLACE: f"{place} row {line}"}
+    if filled and tab != HOST:
+        reading.unknown[tab].update(dict.fromkeys(filled[number] for number in sorted(filled)))
+
+
+def _in_mib(cell: Any, unit: str) -> Any:
+    """An amount in MiB, rounded up; the cell itself if it has that unit, or with its unit if it is no number."""
+    if _MIB[unit] == 1:
+        return cell
+    text = text_of(cell)
+    if not _DECIMAL.fullmatch(text):
+        return f"{text} {unit.upper()}B"
+    return math.ceil(Fraction(text.replace(",", ".")) * _MIB[unit])
+
+
+def _shown(header: Sequence[Any]) -> str:
+    names = [text_of(cell) for cell in header if text_of(cell)]
+    return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+
+
+def tell_unknown(reading: Reading, exports: Mapping[str, Tabs]) -> None:
+    """Adds a remark on the tabs, and one on the columns, of no known meaning."""
+    tabs = {tab for own in exports.values() for tab in own} - {*TABS, *IGNORED_TABS}
+    if tabs:
+        reading.remarks.append(f"{first_names(sorted(tabs), 5)}: no tab of RVTools has this name; it does not count")
+    columns = dict.fromkeys(column for own in reading.unknown.values() for column in own)
+    if columns:
+        shown = first_names(columns, 8)
+        reading.remarks.append(f"columns of no known meaning do not count: {shown}; attributes makes labels of vInfo's")
+
+
+def key_of(row: Row) -> str:
+    """The key of a machine in all tabs: its ID with that of its vCenter, otherwise its name."""
+    own = text_of(row.get("vmid"))
+    return f"{source_of(row)}/{own}" if own else text_of(row.get("vm"))
+
+
+def source_of(row: Row) -> str:
+    return text_of(row.get("visdkuuid")) or text_of(row.get("visdkserver"))
+
+
+class Details:
+    """The rows of a tab by machine. A tab may lack the IDs that vInfo has."""
+
+    def __init__(self, rows: Iterable[Row], machines: Sequence[Row]) -> None:
+        self._fields = ("vmid", "vm")
+        self._counts = {field: Counter(text_of(row.get(field)) for row in machines) for field in self._fields}
+        self._keys = Counter(map(key_of, machines))
+        self._by_key: dict[str, list[Row]] = {}
+        self._by: dict[str, dict[str, list[Row]]] = {field: {} for field in self._fields}
+        self._rows = {id(row): row for row in rows}
+        for row in self._rows.values():
+            self._by_key.setdefault(key_of(row), []).append(row)
+            for field in self._fields:
+                self._by[field].setdefault(text_of(row.get(field)), []).append(row)
+
+    def of(self, machine: Row) -> list[Row]:
+        """The rows with the machine's key, else with its ID or its name if that is of no other machine."""
+        found = self._by_key.get(key_of(machine)) or self._similar(machine)
+        for row in found:
+            self._rows.pop(id(row), None)
+        return found
+
+    def _similar(self, machine: Row) -> list[Row]:
+        for field in self._fields:
+            own = text_of(machine.get(field))
+            found = [row for row in self._by[field].get(own, ()) if _agrees(row, machine)]
+            if own and found and self._counts[field][own] == 1:
+                return found
+        return []
+
+    @property
+    def left(self) -> list[Row]:
+        """The rows of no machine that was asked for."""
+        return list(self._rows.values())
+
+
+def _agrees(row: Row, machine: Row) -> bool:
+    """Whether no identity that both tell differs."""
+    pairs = ((text_of(row.get(key)), text_of(machine.get(key))) for key in ("vmid", "visdkuuid", "visdkserver"))
+    return all(not first or not second or first == second for first, second in pairs)
