@@ -174,7 +174,7 @@ def test_unschedulable_vm_gets_a_ticket(start: Start, task: Task, place: str, ti
     declare(task, "web", template={"spec": {"nodeSelector": {"disk": "fast"}}})
     wait_until(lambda: len(taken) > 0, PATIENCE)
     [ticket] = taken
-    assert ticket["title"] == f"{place}/web: unschedulable"
+    assert (ticket["title"], ticket["state"]) == (f"{place}/web: broken", "open")
     assert ticket["uid"] == task.vm("web")["uid"]
     assert (ticket["diagnosis"]["state"], ticket["diagnosis"]["link"]) == ("broken", "scheduling")
     assert ticket["diagnosis"]["remedy"] and ticket["diagnosis"]["evidence"]

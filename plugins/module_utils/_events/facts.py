@@ -6,8 +6,8 @@ that caused it, so that the same cause is told once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from .._resolver.api import release_schema
 from .._resolver.api.errors import KubeVirtError, value_or_none
@@ -15,6 +15,7 @@ from .._resolver.api.manifest import (
     Manifest,
     condition_of,
     created_at,
+    has_condition,
     metadata_of,
     name_of,
     namespace_of,
@@ -29,7 +30,7 @@ from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from .._resolver.kubevirt.admission import launcher_pod
 from .._resolver.kubevirt.find import find
 from .._resolver.kubevirt.find.lookup import Lookup
-from .._resolver.kubevirt.vm.readiness import run_strategy
+from .._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from .._resolver.kubevirt.webhooks import validate
 from .._resolver.kubevirt.webhooks.response import invalid
 from .._resolver.preflight.findings import start_failures
@@ -45,8 +46,11 @@ UNSCHEDULABLE: Final = "unschedulable"
 QUOTA_BLOCKED: Final = "quota_blocked"
 STOPPED: Final = "stopped_unexpectedly"
 OUTDATED: Final = "boot_source_outdated"
+BROKEN: Final = "broken"
 RUNNING: Final = "running"
 DELETED: Final = "deleted"
+MENDED: Final = "mended"
+"""The end of another state that was told, by which a ticket about it can be closed."""
 
 TRANSITIONS: Final = (
     DRIFTED,
@@ -58,10 +62,16 @@ TRANSITIONS: Final = (
     QUOTA_BLOCKED,
     STOPPED,
     OUTDATED,
+    BROKEN,
     RUNNING,
     DELETED,
+    MENDED,
 )
+BEGINNINGS: Final = TRANSITIONS[:-1]
+"""The transitions that are told by default: all but MENDED."""
 
+# They do not keep a VM from running; other transitions tell them.
+_RUNS_ON: Final = ("restart", "obsolete", "migration")
 _EXCEEDED: Final = "exceeded quota"
 # Their messages say why KubeVirt or Kubernetes created no guest, pod or disk.
 _BLOCKED: Final = ("Failure", "Synchronized")
@@ -101,9 +111,33 @@ def facts_of(drift: Drift) -> Facts:
     except KubeVirtError:
         unknown.add(OUTDATED)
     held.update(_of_guest(drift.vm, drift.known_vmi))
+    # Whether another VM is broken, only its diagnosis says.
+    unknown |= set() if is_settled(drift) else {BROKEN}
     if drift.vmi is ASSUMED:
         unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
     return Facts(held, frozenset(unknown))
+
+
+def is_settled(drift: Drift) -> bool:
+    """Whether a VM runs, or is stopped, as it is declared to be, as far as its own status says."""
+    vm, guest = drift.vm, drift.known_vmi or {}
+    if metadata_of(vm).get("deletionTimestamp") or has_condition(vm, "Failure"):
+        return False
+    if has_condition(vm, "Ready") or condition_of(guest or vm, "Paused").get("reason") == "PausedByUser":
+        return True
+    return run_strategy(vm) in (HALTED, "Manual") and drift.vmi is None
+
+
+def facts_of_diagnosis(diagnosis: Mapping[str, Any]) -> Facts:
+    """Whether a VM is broken, as `chain.diagnose` has it; nothing else."""
+    unknown = frozenset(TRANSITIONS) - {BROKEN}
+    if diagnosis["state"] == "pending":
+        return Facts({}, unknown | {BROKEN})
+    link = diagnosis.get("link")
+    if link is None or link in _RUNS_ON:
+        return Facts({}, unknown)
+    times = [item["time"] for item in diagnosis["evidence"]]
+    return Facts({BROKEN: Fact(link, f"{link}: {diagnosis['problem']}", "".join(times[:1]))}, unknown)
 
 
 def _add_revisions(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> None:

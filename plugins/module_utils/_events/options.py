@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api.errors import FieldError
 from .._resolver.api.label_selector import SelectorError, selector
 from .._resolver.api.name_rules import did_you_mean, quoted
-from .facts import TRANSITIONS
+from .facts import BEGINNINGS, TRANSITIONS
 
 Arguments = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ AUTH: Final = (
     "retry_timeout",
 )
 _LISTS: Final = ("label_selectors", "field_selectors", "transitions", "fields")
-_SECONDS: Final = {"delay": 1.0, "resync": 600.0}
+_SECONDS: Final = {"delay": 1.0, "resync": 600.0, "patience": 30.0}
 _OTHERS: Final = (
     "clusters",
     "namespace",
@@ -55,7 +55,7 @@ class SourceOptions(NamedTuple):
     """The arguments, valid, with their defaults.
 
     namespace: None for all. label_selector, field_selector: "" for none. fields: paths in a VM. state_config_map:
-    namespace and name, None without. delay, resync: seconds.
+    namespace and name, None without. delay, resync, patience: seconds.
     """
 
     clusters: tuple[ClusterOptions, ...]
@@ -69,6 +69,7 @@ class SourceOptions(NamedTuple):
     state_config_map: tuple[str, str] | None
     delay: float
     resync: float
+    patience: float
 
 
 def source_options(arguments: Arguments, environment: Mapping[str, str]) -> SourceOptions:
@@ -96,7 +97,7 @@ def source_options(arguments: Arguments, environment: Mapping[str, str]) -> Sour
         namespace=_text("namespace", arguments.get("namespace")) or None,
         label_selector=",".join(lists["label_selectors"]),
         field_selector=",".join(lists["field_selectors"]),
-        transitions=lists["transitions"] or TRANSITIONS,
+        transitions=lists["transitions"] or BEGINNINGS,
         fields=tuple(tuple(path.split(".")) for path in lists["fields"]),
         report_existing=_flag("report_existing", arguments.get("report_existing"), True),
         state_folder=_text("state_folder", arguments.get("state_folder")),

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api.manifest import Manifest, metadata_of, qualified_name
 from .._resolver.api.redaction import redact
 from .._resolver.api.tree import set_at, value_at
-from .facts import DELETED, TRANSITIONS, Facts
+from .facts import BEGINNINGS, DELETED, MENDED, RUNNING, TRANSITIONS, Facts
 
 Event = dict[str, Any]
 
@@ -53,7 +53,7 @@ class Reporter(NamedTuple):
     """
 
     cluster: str
-    transitions: Collection[str] = TRANSITIONS
+    transitions: Collection[str] = BEGINNINGS
     fields: tuple[tuple[str, ...], ...] = ()
     silent: bool = False
 
@@ -64,7 +64,7 @@ class Reporter(NamedTuple):
         """
         name, uid = qualified_name(vm), str(metadata_of(vm).get("uid") or "")
         if known is not None and known.uid != uid:
-            yield self.deletion(name, known)
+            yield from self.deletion(name, known)
             known = None
         saved = known
         told = {} if known is None else dict(known.told)
@@ -75,11 +75,19 @@ class Reporter(NamedTuple):
             if fact is None:
                 if last is not None and last.holds:
                     told[transition] = last._replace(holds=False)
+                    if event := self._end(transition, last, name, uid):
+                        # A state that begins again has another id.
+                        told[transition] = Told(False, last.what, event["id"])
+                        saved = KnownVM(uid, dict(told))
+                        yield Change(name, saved, event)
                 continue
             what = _digest(transition, fact.what)[:_WHAT]
             if last is not None and last.holds and last.what == what:
                 continue
-            event_id = self._id(uid, transition, fact.what, fact.cause)
+            before = [last.id] if last is not None and self._tells_end(transition) else []
+            if last is not None and last.holds and (event := self._end(transition, last, name, uid)):
+                yield Change(name, saved, event)
+            event_id = self._id(uid, transition, fact.what, fact.cause, *before)
             told[transition] = Told(True, what, event_id)
             # A state that seemed to end, and goes on, was told.
             if last is None or last.id != event_id:
@@ -88,10 +96,24 @@ class Reporter(NamedTuple):
         if saved is None or told != saved.told:
             yield Change(name, KnownVM(uid, told))
 
-    def deletion(self, name: str, known: KnownVM) -> Change:
-        """The step for a VM that does not exist any more. name: NAMESPACE/NAME."""
+    def deletion(self, name: str, known: KnownVM) -> Iterator[Change]:
+        """The steps for a VM that does not exist any more. name: NAMESPACE/NAME."""
+        for transition, last in known.told.items():
+            if last.holds and (event := self._end(transition, last, name, known.uid)):
+                yield Change(name, known, event)
         event_id = self._id(known.uid, DELETED)
-        return Change(name, None, self._event(event_id, DELETED, name, known.uid, "the VM was deleted", {}))
+        yield Change(name, None, self._event(event_id, DELETED, name, known.uid, "the VM was deleted", {}))
+
+    def _tells_end(self, transition: str) -> bool:
+        return MENDED in self.transitions and transition in self.transitions and transition not in (RUNNING, DELETED)
+
+    def _end(self, transition: str, last: Told, name: str, uid: str) -> Event | None:
+        """The event that a state has ended; None if it is not to be told. It names the event of the beginning."""
+        if not self._tells_end(transition):
+            return None
+        event_id = self._id(uid, MENDED, last.id)
+        event = self._event(event_id, MENDED, name, uid, f"{transition} has ended", {})
+        return None if event is None else {**event, "mended": transition, "mends": last.id}
 
     def _id(self, uid: str, transition: str, *cause: str) -> str:
         return _digest(self.cluster, uid, transition, *cause)

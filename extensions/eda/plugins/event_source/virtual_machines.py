@@ -22,7 +22,9 @@ short_description: Receive events when VMs of KubeVirt clusters drift, need a re
 description:
   - Watches the VMs of one or many clusters and sends an event when a state begins - C(drifted), C(restart_required),
     C(revision_lost), C(deprecated_in_use), C(refused_at_next_start), C(unschedulable), C(quota_blocked),
-    C(stopped_unexpectedly), C(boot_source_outdated), C(running) - and when a VM is C(deleted).
+    C(stopped_unexpectedly), C(boot_source_outdated), C(broken), C(running) - and when a VM is C(deleted).
+  - C(broken) means that the VM does not run as declared; the message begins with the broken link of its diagnosis.
+    While a VM does not run, it is looked at again every minute.
   - States are computed from the VMs as they are, by the rules of this collection. C(restart_required) means that a
     restart would change the running guest, which the condition of KubeVirt alone does not mean.
   - After a lost connection, an expired watch or a restart, compares the VMs with the last known state and sends what
@@ -56,7 +58,8 @@ options:
     type: list
     elements: str
   transitions:
-    description: The transitions to send. Default is all.
+    description: The transitions to send. Default is all but C(mended), which says that another one of these has ended -
+      C(mended) names it and C(mends) the C(id) of its event.
     type: list
     elements: str
   fields:
@@ -83,6 +86,10 @@ options:
     description: Seconds after which to look at all VMs without a reason.
     type: float
     default: 600
+  patience:
+    description: Seconds that a VM may be on its way before the source asks why it does not run.
+    type: float
+    default: 30
   feedback:
     description: Whether an event counts as sent only once the rule engine has taken it. An argument of
       ansible-rulebook, which needs a C(name) of the source.
@@ -115,6 +122,12 @@ _PARENTS = [*Path(__file__).absolute().parents]
 if _PARENTS[6].name == "ansible_collections" and str(_PARENTS[7]) not in sys.path:
     sys.path.append(str(_PARENTS[7]))
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.reasons import (  # noqa: E402
+    node_reasons,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.diagnosis import (  # noqa: E402
+    diagnoser,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._events.cluster.source import (  # noqa: E402
     watch_cluster,
 )
@@ -147,7 +160,10 @@ async def main(queue: asyncio.Queue[Any], args: dict[str, Any]) -> None:
         asyncio.run_coroutine_threadsafe(put(event), loop).result()
 
     runs = [
-        _in_thread(loop, functools.partial(watch_cluster, options, cluster, put_from_thread, stop))
+        _in_thread(
+            loop,
+            functools.partial(watch_cluster, options, cluster, put_from_thread, stop, diagnoser(node_reasons)),
+        )
         for cluster in options.clusters
     ]
     # A source that returns makes the rule engine end its actions first; the signal by itself would drop them.

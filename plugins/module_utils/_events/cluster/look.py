@@ -46,10 +46,10 @@ class Selection(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A VM as a look has found it. name: NAMESPACE/NAME. vm: None if it is deleted, or (`left`) no longer selected."""
+    """A VM as a look has found it. name: NAMESPACE/NAME. drift: None if it is deleted, or (`left`) not selected."""
 
     name: str
-    vm: Manifest | None
+    drift: Drift | None
     facts: Facts | None = None
     left: bool = False
 
@@ -128,7 +128,7 @@ def _drift(session: Session, vm: Manifest, lookup: ClusterLookup) -> Drift:
 
 def _seen(drift: Drift) -> Iterator[Seen]:
     try:
-        yield Seen(qualified_name(drift.vm), drift.vm, facts_of(drift))
+        yield Seen(qualified_name(drift.vm), drift, facts_of(drift))
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         # A VM that this collection cannot judge must not hide the others.
         log.warning("%s: cannot be judged: %s", qualified_name(drift.vm), one_line(error))

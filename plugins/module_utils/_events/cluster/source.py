@@ -16,11 +16,15 @@ from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import MISSING
+from ..._resolver.api.manifest import qualified_name
+from ..._resolver.refresh.drift import Drift
+from ..facts import BROKEN, facts_of_diagnosis, is_settled
 from ..options import ClusterOptions, SourceOptions
 from ..transitions import Change, Reporter
 from .look import Seen, Selection, all_vms, namespace_vms, some_vms
 from .stores import StateConfigMap, StateFile, Store
 from .triggers import Batch, Triggers
+from .unsettled import Unsettled
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +36,16 @@ Put = Callable[[dict[str, Any]], None]
 """Hands an event to the rule engine, and returns once that has it."""
 
 
-def watch_cluster(options: SourceOptions, cluster: ClusterOptions, put: Put, stop: threading.Event) -> None:
+Diagnosis = Callable[[Session, "list[Drift]", "str | None", "list[str]"], "list[dict[str, Any]]"]
+"""The diagnosis of each VM, of the VMs, their namespace or None, and the list of warnings to add to."""
+
+
+def watch_cluster(
+    options: SourceOptions, cluster: ClusterOptions, put: Put, stop: threading.Event, diagnosis: Diagnosis | None = None
+) -> None:
     """Tells the transitions of a cluster's VMs until `stop` is set. The one that is being told is told, and saved.
+
+    diagnosis: without it no VM is told to be broken.
 
     A failed request is logged, and tried again without an end. Only if the cluster is the only one, its wrong options,
     and a first look that it refuses, raise RequestFailed. A state that cannot be kept raises TaskFailed. `stop` is set
@@ -41,7 +53,7 @@ def watch_cluster(options: SourceOptions, cluster: ClusterOptions, put: Put, sto
     """
     if MISSING is not None:
         raise TaskFailed("the Python package kubernetes is missing; install it beside ansible-rulebook")
-    source = _ClusterSource(options, cluster, put, stop)
+    source = _ClusterSource(options, cluster, put, stop, diagnosis if BROKEN in options.transitions else None)
 
     def run() -> None:
         stoppable(stop)
@@ -59,7 +71,15 @@ def watch_cluster(options: SourceOptions, cluster: ClusterOptions, put: Put, sto
 
 
 class _ClusterSource:
-    def __init__(self, options: SourceOptions, cluster: ClusterOptions, put: Put, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        options: SourceOptions,
+        cluster: ClusterOptions,
+        put: Put,
+        stop: threading.Event,
+        diagnosis: Diagnosis | None,
+    ) -> None:
+        self._diagnosis, self._unsettled = diagnosis, Unsettled(options.patience)
         self._options, self._auth, self._put, self._stop = options, cluster.auth, put, stop
         self._session: Session | None = None
         self._reporter = Reporter(cluster.name, options.transitions, options.fields)
@@ -82,7 +102,11 @@ class _ClusterSource:
 
     def _turn(self, triggers: Triggers) -> None:
         """Waits for something to look at, and looks. After a failure, it is to look at once more, with what is new."""
-        batch = triggers.take(max(0.0, self._due - time.monotonic()), self._options.delay)
+        until = min(self._due, self._unsettled.next())
+        batch = triggers.take(max(0.0, until - time.monotonic()), self._options.delay)
+        batch.everything = batch.everything or time.monotonic() >= self._due
+        for name in self._unsettled.due():
+            batch.vms.setdefault(name)
         try:
             if batch.everything:
                 # A new session reads the configuration of the cluster's KubeVirt again.
@@ -118,9 +142,12 @@ class _ClusterSource:
     def _tell_warnings(self) -> None:
         """Logs what the API server has warned of, once."""
         for text, objects in self._current().warnings.items():
-            if text not in self._told:
-                self._told.add(text)
-                log.warning("%s: %s: %s", self._reporter.cluster, next(iter(objects)), text)
+            self._tell_once(text, f"{next(iter(objects))}: ")
+
+    def _tell_once(self, text: str, prefix: str = "") -> None:
+        if text not in self._told:
+            self._told.add(text)
+            log.warning("%s: %s%s", self._reporter.cluster, prefix, text)
 
     def _until_done(self, step: Callable[[], None]) -> None:
         """Takes a step, again and again after failures, of which equal ones are logged once."""
@@ -140,15 +167,37 @@ class _ClusterSource:
                 self._stop.wait(pauses.next())
 
     def _look(self, batch: Batch) -> None:
+        due = set(self._unsettled.due())
+        late: dict[str, list[Drift]] = {}
         for seen in self._seen(batch):
-            for change in self._changes(seen):
-                if self._stop.is_set():
-                    return
-                if change.event is not None:
-                    self._put(change.event)
-                # Not before: what is known is not told again.
-                self.store.save(change.vm, change.known)
+            self._tell(self._changes(seen))
+            settled = seen.drift is None or self._diagnosis is None or is_settled(seen.drift)
+            self._unsettled.note(seen.name, settled=settled)
+            if seen.drift is not None and seen.name in due and not settled:
+                late.setdefault(seen.name.partition("/")[0], []).append(seen.drift)
+        for namespace, drifts in late.items():
+            self._diagnose(namespace, drifts)
+        self._unsettled.put_off(due)
         self.store.flush()
+
+    def _diagnose(self, namespace: str, drifts: list[Drift]) -> None:
+        if self._diagnosis is None or self._stop.is_set():
+            return
+        warnings: list[str] = []
+        for drift, found in zip(drifts, self._diagnosis(self._current(), drifts, namespace, warnings)):
+            known = self.store.known.get(qualified_name(drift.vm))
+            self._tell(self._reporter.changes(drift.vm, facts_of_diagnosis(found), known))
+        for text in warnings:
+            self._tell_once(text)
+
+    def _tell(self, changes: Iterator[Change]) -> None:
+        for change in changes:
+            if self._stop.is_set():
+                return
+            if change.event is not None:
+                self._put(change.event)
+            # Not before: what is known is not told again.
+            self.store.save(change.vm, change.known)
 
     def _seen(self, batch: Batch) -> Iterator[Seen]:
         session, known = self._current(), self.store.known
@@ -159,7 +208,9 @@ class _ClusterSource:
 
     def _changes(self, seen: Seen) -> Iterator[Change]:
         known = self.store.known.get(seen.name)
-        if seen.vm is not None and seen.facts is not None:
-            yield from self._reporter.changes(seen.vm, seen.facts, known)
+        if seen.drift is not None and seen.facts is not None:
+            yield from self._reporter.changes(seen.drift.vm, seen.facts, known)
+        elif known is not None and seen.left:
+            yield Change(seen.name, None)
         elif known is not None:
-            yield Change(seen.name, None) if seen.left else self._reporter.deletion(seen.name, known)
+            yield from self._reporter.deletion(seen.name, known)

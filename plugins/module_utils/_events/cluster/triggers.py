@@ -78,7 +78,7 @@ class Triggers:
             self._changed.notify_all()
 
     def take(self, seconds: float, delay: float) -> Batch:
-        """The VMs to look at; all of them if nothing happens for this time. seconds: the time to wait.
+        """The VMs to look at; none if nothing happens for this time. seconds: the time to wait.
 
         delay: seconds to wait for further changes, since one seldom comes alone. Raises what has ended a watch.
         """
@@ -95,7 +95,7 @@ class Triggers:
         if found:
             self._stop.wait(delay)
         with self._changed:
-            result, self._batch = (self._batch if found else Batch(everything=True)), Batch()
+            result, self._batch = (self._batch if found else Batch()), Batch()
         return result
 
     def _run(self, kind: Kind) -> None:

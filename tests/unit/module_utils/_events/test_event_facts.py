@@ -78,7 +78,8 @@ def found(vm: Manifest, *objects: Manifest, vmi: MaybeVMI = None) -> Facts:
 
 
 def test_nothing_holds_of_a_stopped_vm() -> None:
-    assert found(CAPTURED, REVISION, instancetype()) == Facts({}, frozenset())
+    halted = {**CAPTURED, "spec": {**CAPTURED["spec"], "runStrategy": "Halted"}}
+    assert found(halted, REVISION, instancetype()) == Facts({}, frozenset())
 
 
 def test_drift_names_the_generations() -> None:
@@ -238,3 +239,57 @@ def test_without_a_newer_image_none_is_outdated(vm: Manifest, objects: list[Mani
 def test_unreadable_disks_decide_nothing(kind: str) -> None:
     cluster = Cluster(Unreadable(kind, SOURCE, ROOT), KubeVirt(NEWEST))
     assert facts.OUTDATED in facts_of(drift(FROM_SOURCE, None, cluster)).unknown
+
+
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+FAILED = {"conditions": [{"type": "Failure", "status": "True"}]}
+PAUSED = {"type": "Paused", "status": "True", "reason": "PausedByUser"}
+
+
+@pytest.mark.parametrize(
+    ("vm", "vmi", "settled"),
+    [
+        (virtual_machine(READY), instance(), True),
+        (virtual_machine(READY), ASSUMED, True),
+        (virtual_machine(), instance("Running", PAUSED), True),
+        (virtual_machine(runStrategy="Halted"), None, True),
+        (virtual_machine(runStrategy="Halted"), instance(), False),
+        (virtual_machine(FAILED, runStrategy="Halted"), None, False),
+        (virtual_machine(), None, False),
+        (virtual_machine(), instance("Scheduling"), False),
+        (
+            {**virtual_machine(READY), "metadata": {"name": "db", "namespace": "shop", "deletionTimestamp": OLD}},
+            None,
+            False,
+        ),
+    ],
+)
+def test_only_its_diagnosis_says_why_a_vm_waits(vm: Manifest, vmi: MaybeVMI, settled: bool) -> None:
+    assert (facts.BROKEN not in found(vm, vmi=vmi).unknown) == settled
+
+
+def diagnosis(state: str, link: str = "claim") -> Manifest:
+    evidence = [{"time": OLD}, {"time": NEW}]
+    return {
+        "state": state,
+        **({"link": link, "problem": "no claim", "evidence": evidence} if state == "broken" else {}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("diagnosed", "fact"),
+    [
+        (diagnosis("broken"), facts.Fact("claim", "claim: no claim", OLD)),
+        ({**diagnosis("broken"), "evidence": []}, facts.Fact("claim", "claim: no claim", "")),
+        (diagnosis("broken", "restart"), None),
+        (diagnosis("runs"), None),
+    ],
+)
+def test_a_broken_link_is_a_fact(diagnosed: Manifest, fact: facts.Fact | None) -> None:
+    judged_facts = facts.facts_of_diagnosis(diagnosed)
+    assert judged_facts.held == ({facts.BROKEN: fact} if fact else {})
+    assert judged_facts.unknown == set(facts.TRANSITIONS) - {facts.BROKEN}
+
+
+def test_a_vm_on_its_way_is_not_judged() -> None:
+    assert facts.facts_of_diagnosis(diagnosis("pending")) == Facts({}, frozenset(facts.TRANSITIONS))

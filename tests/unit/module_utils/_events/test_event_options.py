@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from plugins.module_utils._events.facts import TRANSITIONS
+from plugins.module_utils._events.facts import BEGINNINGS
 from plugins.module_utils._events.options import source_options
 from plugins.module_utils._resolver.api.errors import FieldError
 
@@ -39,7 +39,7 @@ def test_defaults() -> None:
     options = source_options({"feedback": True}, {})
     [cluster] = options.clusters
     assert (cluster.name, cluster.auth, options.namespace, options.state_config_map) == ("", {}, None, None)
-    assert (options.transitions, options.report_existing, options.delay, options.resync) == (TRANSITIONS, True, 1, 600)
+    assert (options.transitions, options.report_existing, options.delay, options.resync) == (BEGINNINGS, True, 1, 600)
 
 
 def test_values() -> None:

@@ -10,7 +10,7 @@ from plugins.module_utils._events.transitions import KnownVM, Reporter, Told, kn
 
 Manifest = dict[str, Any]
 REPORTER = Reporter("east")
-ALL = [name for name in facts.TRANSITIONS if name != facts.DELETED]
+ALL = [name for name in facts.BEGINNINGS if name != facts.DELETED]
 
 
 def vm(uid: str = "vm") -> Manifest:
@@ -103,7 +103,7 @@ def test_other_transitions_are_learned_silently() -> None:
 
 
 def test_deletion() -> None:
-    change = REPORTER.deletion("shop/db", KnownVM("vm", {}))
+    [change] = REPORTER.deletion("shop/db", KnownVM("vm", {}))
     assert change.known is None
     assert change.event is not None and change.event["transition"] == facts.DELETED
 
@@ -112,7 +112,7 @@ def test_events_have_the_requested_fields() -> None:
     watched = Watched(REPORTER._replace(fields=(("metadata", "labels"), ("spec", "nothing"))))
     [event] = watched.see(drifted="a")
     assert event["virtual_machine"] == {"metadata": {"labels": {"tier": "web"}}}
-    change = watched.reporter.deletion("shop/db", KnownVM("vm", {}))
+    [change] = watched.reporter.deletion("shop/db", KnownVM("vm", {}))
     assert change.event is not None and "virtual_machine" not in change.event
 
 
@@ -131,3 +131,39 @@ def test_what_is_known_survives_as_lines() -> None:
 def test_other_lines_are_errors(line: str) -> None:
     with pytest.raises(ValueError, match="is not a line of this event source"):
         known_of([line])
+
+
+def test_the_end_of_a_state_names_its_beginning() -> None:
+    watched = Watched(REPORTER._replace(transitions=facts.TRANSITIONS))
+    [begun] = watched.see(broken="claim")
+    assert watched.see("broken") == []
+    [ended] = watched.see()
+    told = {name: ended[name] for name in ("transition", "mended", "mends", "message")}
+    assert told == {"transition": "mended", "mended": "broken", "mends": begun["id"], "message": "broken has ended"}
+    assert watched.see() == []
+    [again] = watched.see(broken="claim")
+    assert again["transition"] == "broken" and again["id"] not in (begun["id"], ended["id"])
+
+
+def test_another_cause_ends_the_one_before() -> None:
+    watched = Watched(REPORTER._replace(transitions=(facts.BROKEN, facts.MENDED)))
+    [first] = watched.see(broken="claim", drifted="a")
+    ended, second = watched.see(broken="quota", drifted="b")
+    assert (ended["mends"], second["transition"]) == (first["id"], "broken") and second["id"] != first["id"]
+
+
+def test_a_deletion_ends_what_holds() -> None:
+    reporter = REPORTER._replace(transitions=facts.TRANSITIONS)
+    watched = Watched(reporter)
+    begun = {event["transition"]: event["id"] for event in watched.see(broken="claim", running="guest")}
+    watched.see(broken="claim", running="guest")
+    assert watched.known is not None
+    changes = list(reporter.deletion("shop/db", watched.known))
+    ended, deleted = (change.event for change in changes)
+    assert ended is not None and ended["mends"] == begun["broken"] and changes[0].known == watched.known
+    assert deleted is not None and deleted["transition"] == "deleted" and changes[1].known is None
+
+
+def test_what_is_learned_silently_ends_silently() -> None:
+    watched = Watched(REPORTER._replace(transitions=facts.TRANSITIONS, silent=True))
+    assert watched.see(broken="claim") == watched.see() == []
