@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
 from ...module_utils._resolver.api.finding import NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey, references
+from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
-from ...module_utils._resolver.choose.stored_choice import stored_choice
-from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, GuestEffect, admitted_effect, guest_effect
+from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
+from ...module_utils._resolver.guest.effect import (
+    ASSUMED,
+    LIVE,
+    NOTHING,
+    RESTART,
+    UNKNOWN,
+    GuestEffect,
+    admitted_effect,
+    guest_effect,
+)
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find.find import effective_spec
+from ...module_utils._resolver.kubevirt.vm.readiness import run_strategy
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
+from .evaluate import shown_change
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects, has_name
+
+NEEDS_RESTART: Final = "needs-restart"
+_SHOWN: Final = 3
+# Where the spec of a VMI has named items.
+_DEVICES: Final = ("domain", "devices")
+_WITH_ITEMS: Final = ("domain", "volumes", "networks")
 
 
 class ChangedGuest(NamedTuple):
@@ -69,7 +87,7 @@ class Comparison:
         """
         for declared, before in self._pairs:
             try:
-                declared = _with_earlier_choice(declared, before)
+                declared = as_updated(declared, before)
                 if before.get("spec") == declared.manifest.get("spec"):
                     continue
                 if declared.manifest["kind"] == VM:
@@ -89,7 +107,7 @@ class Comparison:
             if declared.manifest["kind"] != VM:
                 continue
             try:
-                declared = _with_earlier_choice(declared, before)
+                declared = as_updated(declared, before)
                 effect = self._effect(declared, before)
             except (FieldError, Panic):
                 continue
@@ -121,9 +139,15 @@ class Comparison:
     def _restart(self, declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
         effect = self._effect(declared, before)
         if effect is not None and effect.needs == RESTART:
-            fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
-            message = f"the change needs a restart of a running guest: {effect.reason or fields}"
-            yield declared.finding("needs-restart", WARNING, "spec", message)
+            fields = _by_item(effect.by_restart or [str(change["field"]) for change in effect.changes])
+            reason = f": {effect.reason}" if effect.requested else ""
+            message = f"a running guest gets {first_names(fields, _SHOWN)} only by a restart{reason}"
+            yield declared.finding(NEEDS_RESTART, WARNING, _written_at(declared.manifest, before, fields), message)
+        elif effect is not None and effect.needs in (NOTHING, LIVE) and effect.changes:
+            shown = first_names(map(shown_change, effect.changes), _SHOWN)
+            when = "a running guest gets it live" if effect.needs == LIVE else "the guest gets it at its next start"
+            fields = [str(change["field"]) for change in effect.changes]
+            yield declared.finding("changed", NOTE, _written_at(declared.manifest, before, fields), f"{shown}: {when}")
         elif effect is not None and effect.needs == UNKNOWN:
             message = "the effect on a running guest is unknown until the errors of the VM are fixed"
             yield declared.finding("unchecked", NOTE, "spec", message)
@@ -140,16 +164,54 @@ class Comparison:
             yield declared.finding("changed-size", NOTE, "spec", message)
 
 
-def _with_earlier_choice(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
-    """The VM with what was chosen for its workload before, unless the workload or the size changes."""
+def _by_item(fields: Iterable[str]) -> list[str]:
+    """The fields, with a device, volume or network instead of several fields of it."""
+    items: dict[str, list[str]] = {}
+    for field in fields:
+        steps = field.split(".")
+        depth = len(_DEVICES) + 2 if tuple(steps[:2]) == _DEVICES else 2
+        items.setdefault(".".join(steps[:depth]) if steps[0] in _WITH_ITEMS else field, []).append(field)
+    return [item if len(same) > 1 or same[0] == f"{item}.name" else same[0] for item, same in items.items()]
+
+
+def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
+    """Where a VM writes the first of the fields of its guest that it writes; else the matcher that it changes."""
+    for field in fields:
+        path, value = "spec.template.spec", vm["spec"]["template"]["spec"]
+        for step in field.split("."):
+            if isinstance(value, list):
+                index = next((index for index, item in enumerate(value) if item.get("name") == step), None)
+                path, value = (path, None) if index is None else (f"{path}[{index}]", value[index])
+            elif isinstance(value, dict) and step in value:
+                path, value = f"{path}.{step}", value[step]
+            else:
+                break
+        else:
+            return path
+    matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
+    changed = [matcher for matcher in matchers if before["spec"].get(matcher) != vm["spec"].get(matcher)]
+    return f"spec.{changed[0]}" if changed else "spec.template.spec"
+
+
+def as_updated(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
+    """The object as it updates an earlier one.
+
+    A VM keeps what was chosen for its workload before, unless the workload or the size changes; and its run strategy,
+    unless its task declares one.
+    """
     if declared.manifest["kind"] != VM:
         return declared
+    kept: Manifest = {}
     choice_before, choice_after = stored_choice(before), stored_choice(declared.manifest)
-    if (
-        choice_before is None
-        or choice_after is None
-        or (choice_before.workload, choice_before.size) != (choice_after.workload, choice_after.size)
-    ):
+    if choice_before and choice_after and _request(choice_before) == _request(choice_after):
+        matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
+        kept = {matcher: before["spec"].get(matcher) for matcher in matchers}
+    if declared.keeps_power:
+        kept["runStrategy"] = run_strategy(before)
+    if not kept:
         return declared
-    matchers = {matcher_field.matcher: before["spec"].get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS}
-    return declared._replace(manifest={**declared.manifest, "spec": {**declared.manifest["spec"], **matchers}})
+    return declared._replace(manifest={**declared.manifest, "spec": {**declared.manifest["spec"], **kept}})
+
+
+def _request(choice: StoredChoice) -> tuple[Any, Any]:
+    return choice.workload, choice.size

@@ -19,7 +19,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import catalogs, collisions, evaluate, hosts, objects, prerequisites, reports, revisions, sources, tasks
+from . import catalogs, changes, collisions, evaluate, hosts, objects, prerequisites, reports, revisions, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .diagnosis import Diagnosis
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = reports.FORMATS[options.format](report)
         if options.output:
             write_file(Path(options.output), text)
-            print(report.summary)
+            print("\n".join(report.last_lines))
         else:
             sys.stdout.write(text)
     except (UsageError, OSError) as error:
@@ -136,18 +136,38 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     for extension in EXTENSIONS:
         findings += extension.findings([*cluster.sources, *read.sources], head.objects, head.lookup, kubevirt)
     guests: list[bases.ChangedGuest] = []
+    found = changes.Changes([], [], [])
     if base is not None:
+        found = changes.changes(base.objects, head.objects, _unjudged(base, head), _unjudged(head, base))
+        findings += changes.findings(found, base.objects)
         comparison = bases.Comparison(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
         findings += comparison.findings()
         guests += comparison.guests() if options.format == "markdown" else ()
     findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
-    findings = with_lines(without_secrets(prerequisites.merge_notes(findings), read.sources), read.texts, read.starts)
+    repositories = [read, *([base.repository] if base is not None else [])]
+    findings = _located(prerequisites.merge_notes(findings), repositories)
     is_image = any(sources.is_containerfile(source.location.file) for source in read.sources)
     if not head.labels and not is_image and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(LocatedFinding(nothing, WARNING, rule="unchecked", location=Location(options.path[0])))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
-    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked, guests)
+    counts = None
+    if base is not None:
+        restarts = sum(finding.rule == bases.NEEDS_RESTART for finding in findings)
+        counts = changes.Counts(len(found.added), len(found.changed), len(found.deleted), restarts)
+    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked, guests, counts)
+
+
+def _unjudged(objects: _Objects, others: _Objects) -> changes.Unjudged:
+    return changes.Unjudged(objects.findings, objects.repository.texts, objects.objects, others.objects)
+
+
+def _located(findings: Sequence[LocatedFinding], repositories: Sequence[sources.Repository]) -> list[LocatedFinding]:
+    """The findings with their lines, and without secrets. repositories: those of the paths come first."""
+    documents = [source for repository in repositories for source in repository.sources]
+    texts = {file: text for repository in repositories for file, text in repository.texts.items()}
+    starts = {place: line for repository in repositories for place, line in repository.starts.items()}
+    return with_lines(without_secrets(findings, documents), texts, starts)
 
 
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:

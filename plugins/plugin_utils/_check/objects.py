@@ -51,13 +51,15 @@ class DeclaredObject(NamedTuple):
     """An object of a repository in the current API version, and its location.
 
     wrong: the fields with errors that are reported already; the manifest does not have them. adopts_disks: whether
-    the VM of a task may become the owner of disks that exist; None for other objects.
+    the VM of a task may become the owner of disks that exist; None for other objects. keeps_power: the run strategy
+    counts only for a new VM.
     """
 
     location: Location
     manifest: Manifest
     wrong: tuple[str, ...] = ()
     adopts_disks: bool | None = None
+    keeps_power: bool = False
 
     @property
     def label(self) -> str:

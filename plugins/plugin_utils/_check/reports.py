@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from ...module_utils._resolver.api.finding import ERROR, NOTE, SEVERITIES, WARNING
 from .._guest_figures import figures_text
 from .base import ChangedGuest
+from .changes import Counts
 from .findings import RULES, LocatedFinding
 
 TOOL: Final = "virtshape-check"
@@ -27,7 +28,8 @@ class Report(NamedTuple):
     findings: ordered by file and line.
 
     objects: labels of all checked objects, with their files. release: the release of KubeVirt.
-    unchecked: the kinds of the objects that cannot be judged. guests: the guests of changed VMs, for Markdown.
+    unchecked: the kinds of the objects that cannot be judged. guests: the guests of changed VMs, for Markdown. changes:
+    the numbers of changes since a base; None without one.
     """
 
     findings: Sequence[LocatedFinding]
@@ -35,6 +37,12 @@ class Report(NamedTuple):
     release: str
     unchecked: Sequence[str] = ()
     guests: Sequence[ChangedGuest] = ()
+    changes: Counts | None = None
+
+    @property
+    def last_lines(self) -> list[str]:
+        """The summary, and the numbers of changes."""
+        return [self.summary, *([self.changes.text] if self.changes is not None else [])]
 
     @property
     def summary(self) -> str:
@@ -52,11 +60,11 @@ class Report(NamedTuple):
 def text(report: Report) -> str:
     """One line for each finding, in the format of compilers, and the summary."""
     lines = [f"{_line(finding)} [{finding.rule}]" for finding in report.findings]
-    return "\n".join([*lines, report.summary]) + "\n"
+    return "\n".join([*lines, *report.last_lines]) + "\n"
 
 
 def as_json(report: Report) -> str:
-    """{summary, kubevirt_version, objects, unchecked: {kind: number},
+    """{summary, kubevirt_version, objects, unchecked: {kind: number}, changes: {add, change, delete, restart} or null,
     findings: [{rule, level, file, line, object, field, message}]}"""
     findings = [
         {
@@ -75,6 +83,7 @@ def as_json(report: Report) -> str:
         "kubevirt_version": report.release,
         "objects": len(report.objects),
         "unchecked": Counter(report.unchecked),
+        "changes": report.changes and report.changes._asdict(),
         "findings": findings,
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
@@ -90,6 +99,9 @@ def junit(report: Report) -> str:
     suite = ElementTree.SubElement(
         root, "testsuite", name=TOOL, tests=str(len(cases)), failures=str(failed), errors="0"
     )
+    if report.changes is not None:
+        properties = ElementTree.SubElement(suite, "properties")
+        ElementTree.SubElement(properties, "property", name="changes", value=report.changes.text)
     for (file, label), findings in cases.items():
         case = ElementTree.SubElement(suite, "testcase", classname=file, name=label or file)
         errors = [finding for finding in findings if finding.severity == ERROR]
@@ -127,11 +139,10 @@ def sarif(report: Report) -> str:
             }
         )
     driver = {"name": TOOL, "informationUri": _HOME, "rules": rules}
-    data = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}],
-    }
+    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}
+    if report.changes is not None:
+        run["properties"] = {"changes": report.changes._asdict()}
+    data = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -145,7 +156,7 @@ def github(report: Report) -> str:
         line = f",line={finding.location.line}" if finding.location.line else ""
         location = f"file={_escaped(finding.location.file, True)}{line},title={_escaped(finding.rule, True)}"
         lines.append(f"::{_GITHUB_LEVELS[finding.severity]} {location}::{_escaped(_message(finding))}")
-    return "\n".join([*lines, report.summary]) + "\n"
+    return "\n".join([*lines, *report.last_lines]) + "\n"
 
 
 _NEEDS: Final = {"nothing": "nothing", "live_update": "a live update", "restart": "**a restart**", "unknown": "unknown"}
@@ -166,6 +177,8 @@ def markdown(report: Report) -> str:
         lines += [f"| {item.severity} | {_cell(_location(item))} | {_cell(_message(item))} |" for item in shown]
         if len(shown) < len(report.findings):
             lines += ["", f"{len(report.findings) - len(shown)} more findings are in the log."]
+    if report.changes is not None:
+        lines += ["", f"**{report.changes.text}**"]
     return "\n".join(lines) + "\n"
 
 

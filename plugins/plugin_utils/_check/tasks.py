@@ -16,10 +16,12 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.declare import instancetypes as declare
 from ...module_utils._resolver.declare import kubevirt_vm
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.option_checks import own_name
+from ...module_utils._resolver.declare.rewrites import RUN_STRATEGY
 from ...module_utils._resolver.declare.virtual_machine import as_created
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
@@ -193,8 +195,14 @@ def virtual_machine_of(task_object: TaskObject) -> DeclaredObject:
     """The VM that the options declare. Raises FieldError."""
     # A new VM gets a run strategy.
     options = task_object.options
-    manifest = as_created(task_object.module.manifest(options))
-    return DeclaredObject(task_object.location, manifest, task_object.wrong, bool(options.get("adopt_disks")))
+    desired = task_object.module.manifest(options)
+    return DeclaredObject(
+        task_object.location,
+        as_created(desired),
+        task_object.wrong,
+        adopts_disks=bool(options.get("adopt_disks")),
+        keeps_power=value_at(desired, RUN_STRATEGY) is None,
+    )
 
 
 def _may_cause_others(field: str, spec: Options) -> bool:

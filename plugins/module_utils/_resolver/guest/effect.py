@@ -60,6 +60,7 @@ class GuestEffect(NamedTuple):
     next start after it; {} if unknown.
     changes: the fields of the VMI's spec that differ between the two, [{field, before, after}], without secrets.
     outstanding: the fields that the running guest lacks until KubeVirt changes or restarts it, see `outstanding`.
+    by_restart: those of them that only the restart brings.
     """
 
     needs: str
@@ -70,6 +71,7 @@ class GuestEffect(NamedTuple):
     guest_after: Manifest = _NO_FIGURES
     changes: tuple[Manifest, ...] = ()
     outstanding: tuple[str, ...] = ()
+    by_restart: tuple[str, ...] = ()
 
     @property
     def guest_current(self) -> bool:
@@ -254,7 +256,7 @@ def _judged(
     elif remaining and not asks:
         reason = _UNREQUESTED.format(fields=", ".join(remaining)) if started else ""
     if remaining and (started or asks):
-        return effect._replace(needs=RESTART, reason=reason, requested=requested)
+        return effect._replace(needs=RESTART, reason=reason, requested=requested, by_restart=remaining)
     return effect._replace(needs=LIVE if update.changes else NOTHING, reason=reason, requested=requested)
 
 

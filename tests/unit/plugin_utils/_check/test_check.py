@@ -418,15 +418,20 @@ def test_changes_since_a_base(check: Check) -> None:
         [
             "head.yaml:5: note: VirtualMachineClusterInstancetype own: spec: 1 VM captured the object before the"
             " change; run refresh_revisions [changed-size]",
-            "head.yaml:16: warning: VirtualMachine shop/grows: spec: the change needs a restart of a running guest:"
-            " memory hotplug not supported, Guest memory is greater than the configured maxGuest memory"
+            "head.yaml:17: warning: VirtualMachine shop/grows: spec.instancetype: a running guest gets"
+            " domain.memory.guest only by a restart: memory hotplug not supported, Guest memory is greater than the"
+            " configured maxGuest memory"
             " [needs-restart]",
-            "5 objects checked for KubeVirt 1.9: 1 warning, 1 note",
+            "head.yaml:45: note: VirtualMachine shop/off: spec.instancetype: domain.cpu.sockets 1 -> 8,"
+            " domain.memory.guest 4Gi -> 32Gi: the guest gets it at its next start [changed]",
+            "head.yaml:53: note: VirtualMachine shop/new: new [added]",
+            "5 objects checked for KubeVirt 1.9: 1 warning, 3 notes",
+            "1 to add, 3 to change, 0 to delete, 1 restart",
         ],
     )
     assert check({"head.yaml": after}, "--base", "base", "--fail-on", "warning")[0] == 1
     grown = [instancetype("four", 4), before[0], vm("grows", instancetype={"name": "four"}), *before[2:]]
-    assert "needs a restart" not in str(check({"head.yaml": grown}, "--base", "base"))
+    assert "by a restart" not in str(check({"head.yaml": grown}, "--base", "base"))
     check({"base/all.yaml": grown})
     shrunk = [grown[0], *before]
     assert "Reduction of CPU socket count requires" in str(check({"head.yaml": shrunk}, "--base", "base"))

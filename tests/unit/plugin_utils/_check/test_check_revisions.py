@@ -39,6 +39,8 @@ VMI = {
     "apiVersion": "kubevirt.io/v1",
     "kind": "VirtualMachineInstance",
     "metadata": {"name": "web", "namespace": "shop", "ownerReferences": [{"kind": "VirtualMachine", "name": "web"}]},
+    "spec": {"domain": {"devices": {}}},
+    "status": {"phase": "Running"},
 }
 
 
@@ -46,7 +48,9 @@ VMI = {
 def test_dump_of_a_namespace_has_no_finding(check: Check, dump: Callable[[Any], str]) -> None:
     other = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "a"}, "data": {"spec": {}}}
     content = listed(read_vm(), VMI, revision("web-own-1", instancetype()), other)
-    assert check({"dump.yaml": dump(content)}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    # The diagnosis asks for more of a VMI.
+    found = check({"dump.yaml": dump(content)}, "--ignore", "does-not-run")
+    assert found == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
 
 
 @pytest.mark.parametrize("place", ["paths", "objects"])
