@@ -26,8 +26,8 @@ options:
         cloud of C(clouds.yaml).
       - Proxmox - a folder with files of C(/etc/pve) or with the JSON of C(pvesh get), or V(https://HOST:8006).
       - vSphere - V(https://VCENTER).
-      - KubeVirt - files with manifests or with tasks of C(kubevirt.core.kubevirt_vm), or V(cluster) for the VMs of the
-        cluster that the options of authentication name.
+      - KubeVirt - files with manifests or with tasks of C(kubevirt_vm) or C(k8s) of any collection, or V(cluster) for
+        the VMs of the cluster that the options of authentication name.
     type: str
     required: true
   kind:

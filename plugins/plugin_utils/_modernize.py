@@ -22,47 +22,39 @@ from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.manifest import Manifest
-from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
+from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ..module_utils._resolver.api.name_rules import one_line, quoted
 from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
-from ..module_utils._resolver.declare import kubevirt_vm
 from ..module_utils._resolver.declare.option_checks import oversized
+from ..module_utils._task_objects import KUBEVIRT_VM, module_of
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects
 from ._check import sources
 from ._check.findings import LineFinder, Location
 from ._check.sources import UsageError
-from ._check.tasks import task_manifests
-from ._guest_figures import figures_text
+from ._check.tasks import Links, add_linked_files, manifests_of, task_manifests
 from ._manifest_checks import check_types
+from ._modernize_table import EQUAL, Row, row_of, table
 from ._yaml_edits import EditError, edited
 
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
 _CATALOG: Final = frozenset({*MATCHER_FIELD_OF_KIND, *OLD_KINDS})
 _USER_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations")
-_HEADER: Final = ("OBJECT", "INSTANCETYPE", "PREFERENCE", "BEFORE", "AFTER", "GUEST")
-_LONGEST: Final = 60
-_EQUAL: Final = "equal"
-
-
-class _Row(NamedTuple):
-    """A line of the table; of the cells that do not apply, "-". failed: the object stays as it is."""
-
-    cells: tuple[str, ...]
-    failed: bool = False
 
 
 class _Report(NamedTuple):
     """The report.
 
-    rows: rows of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
+    rows: rows of VMs and templates. guestless: labels of tasks that declare no guest, and of Templates without a VM.
+    notes: about fields that stay, and objects of a catalog that cannot be converted.
     files: path below the output → documents, or the text of a playbook. edits: file → its new text, where comments and
     all other lines stay. texts, starts: the files' texts and starts, see `_check.sources`.
     """
 
-    rows: list[_Row]
+    rows: list[Row]
+    guestless: list[str]
     notes: list[str]
     files: dict[Path, list[Any] | str]
     edits: dict[str, str]
@@ -86,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         report = _report(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
-        print("\n".join([*_table(report.rows), *report.notes]))
+        print("\n".join([*table(report.rows), *report.notes]))
         if options.diff:
             print("".join(_differing(report)), end="")
         if options.in_place:
@@ -132,9 +124,10 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     release = _release(options.kubevirt_version)
     texts: dict[str, bytes] = {}
     starts: dict[tuple[str, int], int] = {}
-    report = _Report([], [], {}, {}, texts, starts, LineFinder(texts, starts))
-    read = _read(report, options.path, stdin, options.output)
-    others = _read(report, options.objects, b"", None)
+    report = _Report([], [], [], {}, {}, texts, starts, LineFinder(texts, starts))
+    links: Links = {}
+    read = _read(report, options.path, stdin, options.output, links)
+    others = _read(report, options.objects, b"", None, {})
     objects = [item for _file, source in (*read, *others) for item in sources.manifests([source])]
     builtin = builtin_objects(release) if options.catalog == "builtin" else []
     catalog = [*_current(report, objects, release), *builtin]
@@ -144,16 +137,17 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     origin = Sources(presets, catalog if has_sizes else None, options.waste)
     changed: set[Path] = set()
     for file, source in read:
-        tasks = [item for item in task_manifests(*source) if item.location.path[-1] in kubevirt_vm.MODULES]
+        tasks = [item for item in task_manifests(*source) if _is_ours(item.manifest)]
         for task in tasks:
             text = _converted_task(report, source, task, origin, release)
             if text is not None:
                 report.files[file] = text
                 changed.add(file)
         items = [] if tasks else [(item.location, item.manifest) for item in sources.manifests([source])]
+        left = {item.location for item in manifests_of(source, links) if items and _is_left(report, item)}
         for location, manifest in items or ([] if tasks else [source]):
             new = manifest
-            if _is_ours(manifest):
+            if _is_ours(manifest) and location not in left:
                 new = _converted(report, location, manifest, origin, release)
                 if new != manifest:
                     changed.add(file)
@@ -161,7 +155,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
             documents = report.files.setdefault(file, [])
             if isinstance(documents, list):
                 documents.append(new)
-    if not report.rows:
+    if not report.rows and not report.guestless:
         raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
     return report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
 
@@ -173,16 +167,19 @@ def _release(version: str | None) -> Release:
         raise UsageError(f"--kubevirt-version: {error}") from None
 
 
-def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | None) -> list[tuple[Path, sources.Source]]:
+def _read(
+    report: _Report, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
+) -> list[tuple[Path, sources.Source]]:
     """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
 
-    Files in a folder that cannot be read, such as templates, are noted.
+    Files in a folder that cannot be read, such as templates, are noted. links: gets the files that tasks take.
     """
     read: list[tuple[Path, sources.Source]] = []
     origins: dict[Path, str] = {}
     earlier = Path(output).resolve() if output else None
     for path in paths:
         repository = sources.read([path], stdin)
+        links.update(add_linked_files(repository))
         report.texts.update(repository.texts)
         report.starts.update(repository.starts)
         for finding in repository.findings:
@@ -193,7 +190,7 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
             location, file = source.location, Path(source.location.file)
             if earlier is not None and earlier in file.resolve().parents:
                 continue
-            below = file.relative_to(path) if Path(path).is_dir() else Path(file.name)
+            below = file.relative_to(path) if Path(path) in file.parents else Path(file.name)
             target = (
                 Path("stdin.yml")
                 if path == sources.STDIN
@@ -222,18 +219,36 @@ def _converted_task(
     report: _Report, source: sources.Source, task: sources.SourceManifest, origin: Sources, release: Release
 ) -> str | None:
     """The text of the file with a task that names an instancetype; None if it stays as it is."""
-    location, manifest, problem = task
-    if problem:
-        report.rows.append(_Row((_label(manifest), "-", "-", "-", "-", f"not converted: {problem}")))
+    location, manifest = task.location, task.manifest
+    if _is_left(report, task):
         return None
     new = _converted(report, location, manifest, origin, release)
     if new == manifest:
         return None
-    options = source.content
+    written = source.content
     for step in location.path:
-        options = options[step]
-    matchers = {field.matcher: new["spec"][field.matcher] for field in MATCHER_FIELDS if field.matcher in new["spec"]}
-    return _edit(report, location, {**options, **matchers, "spec": new["spec"]["template"]["spec"]})
+        written = written[step]
+    if not isinstance(written, dict):
+        report.note(location, _label(manifest), "", "not changed in its place: is a text")
+        return None
+    if module_of(location.path[-1], written) == KUBEVIRT_VM:
+        spec = new["spec"]
+        matchers = {field.matcher: spec[field.matcher] for field in MATCHER_FIELDS if field.matcher in spec}
+        return _edit(report, location, {**written, **matchers, "spec": spec["template"]["spec"]})
+    return _edit(
+        report, location, {**written, **{part: new[part] for part in ("apiVersion", "spec") if part in written}}
+    )
+
+
+def _is_left(report: _Report, item: sources.SourceManifest) -> bool:
+    """Whether an object of a task stays as it is; reports why."""
+    label = _label(item.manifest)
+    if item.patch:
+        report.guestless.append(label)
+        report.note(item.location, label, "", "stays, because the task declares no guest")
+    elif item.problem and _is_ours(item.manifest):
+        report.rows.append(Row((label, "-", "-", "-", "-", f"not converted: {item.problem}")))
+    return item.patch or bool(item.problem)
 
 
 def _differing(report: _Report) -> Iterator[str]:
@@ -249,13 +264,12 @@ def _is_ours(manifest: Any) -> bool:
 
 def _current(report: _Report, objects: Iterable[sources.SourceManifest], release: Release) -> Iterator[Manifest]:
     """The instancetypes and preferences in the current API."""
-    for location, manifest, _problem in objects:
-        if manifest["kind"] in _CATALOG:
+    for item in objects:
+        if item.manifest["kind"] in _CATALOG:
             try:
-                yield _checked(manifest, Sources(), release).manifest
+                yield _checked(item.manifest, Sources(), release).manifest
             except FieldError as error:
-                place = report.place(location, error.path)
-                report.notes.append(f"note: {place}: {_label(manifest)}: not converted: {one_line(error)}")
+                report.note(item.location, _label(item.manifest), error.path, f"not converted: {error.reason}")
 
 
 def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
@@ -278,10 +292,10 @@ def _converted(report: _Report, location: Location, manifest: Manifest, origin: 
     except FieldError as error:
         if guest:
             reason = f"not converted: {report.place(location, error.path)}: {one_line(error)}"
-            report.rows.append(_Row((label, "-", "-", "-", "-", reason), True))
+            report.rows.append(Row((label, "-", "-", "-", "-", reason), True))
         return manifest
     if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
-        report.rows.append(_row(label, conversion))
+        report.rows.append(row_of(label, conversion))
     for change in conversion.changes:
         if change.path.startswith(PARAMETERS):
             report.note(location, label, change.path, f"{_successor(change)}{change.note}")
@@ -294,29 +308,6 @@ def _successor(change: FieldChange) -> str:
     """A sentence about the replacement of a parameter."""
     default = f", whose default is {change.after}" if change.after else ""
     return f"Replaced by {change.new_path}{default}. " if change.new_path else "Removed. "
-
-
-def _row(label: str, conversion: Modernization) -> _Row:
-    spec = conversion.manifest.get("spec") or {}
-    spec = (spec.get("virtualMachine") or {}).get("spec") or spec
-    names = [(spec.get(matcher_field.matcher) or {}).get("name") or "-" for matcher_field in (INSTANCETYPE, PREFERENCE)]
-    if conversion.differences is None:
-        word = "has an instancetype" if names[0] != "-" else "no instancetype"
-        return _Row((label, *names, "-", "-", word))
-    differences = "; ".join(map(_difference, conversion.differences)) or _EQUAL
-    before, after = figures_text(conversion.guest_before), figures_text(conversion.guest_after)
-    return _Row((label, *names, before, after, differences))
-
-
-def _difference(entry: Manifest) -> str:
-    shown = f"{entry['field']}: {_shown(entry['before'])} → {_shown(entry['after'])}"
-    return shown if len(shown) <= _LONGEST else entry["field"]
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "not set"
-    return json.dumps(value) if isinstance(value, (dict, list, bool)) else str(value)
 
 
 def _label(manifest: Manifest) -> str:
@@ -338,20 +329,15 @@ def _declared(manifest: Manifest) -> Manifest:
     return {**new, "metadata": metadata} if "metadata" in new else new
 
 
-def _table(rows: Sequence[_Row]) -> list[str]:
-    lines = [_HEADER, *(row.cells for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER) - 1)]
-    return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
-
-
 def _summary(report: _Report, options: argparse.Namespace) -> str:
     guests = [row.cells[-1] for row in report.rows if row.cells[-2] != "-"]
     counts = {
-        "equal": guests.count(_EQUAL),
-        "different": len(guests) - guests.count(_EQUAL),
+        "equal": guests.count(EQUAL),
+        "different": len(guests) - guests.count(EQUAL),
         "not converted": sum(row.failed for row in report.rows),
     }
     counts["unchanged in size"] = len(report.rows) - sum(counts.values())
+    counts["without a guest"] = len(report.guestless)
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     written = f"; {_files(report.files)} in {options.output}" if options.output else ""
     written += f"; {_files(report.edits)} changed" if options.in_place else ""

@@ -172,6 +172,7 @@ def _located(findings: Sequence[LocatedFinding], repositories: Sequence[sources.
 
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
+    links = tasks.add_linked_files(repository)
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
     results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
@@ -180,8 +181,8 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
     if catalog:
         results += catalogs.catalog(catalog, kubevirt.release)
     for source in repository.sources:
-        inside_tasks = (*tasks.task_manifests(*source), *sources.manifests(catalogs.definitions(source)))
-        for manifest in (*sources.manifests([source]), *inside_tasks):
+        inside_tasks = sources.manifests(catalogs.definitions(source))
+        for manifest in (*tasks.manifests_of(source, links), *inside_tasks):
             for inside in _objects_in(manifest):
                 declared_keys = prerequisites.declared_keys([inside.manifest], namespace)
                 keys.update(dict.fromkeys(declared_keys, source.location.file))

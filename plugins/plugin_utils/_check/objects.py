@@ -124,7 +124,7 @@ def objects_of_manifest(
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
     """
-    location, manifest, problem = source
+    location, manifest, problem, _patch = source
     kind = manifest["kind"]
     api_version = manifest["apiVersion"]
     if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in LOOKED_UP:

@@ -54,11 +54,16 @@ class Source(NamedTuple):
 
 
 class SourceManifest(NamedTuple):
-    """A manifest in a repository. problem: the reason why a cluster would get another manifest, "" for none."""
+    """A manifest in a repository.
+
+    problem: the reason why a cluster would get another manifest, "" for none. patch: whether it changes an object that
+    exists.
+    """
 
     location: Location
     manifest: Manifest
     problem: str = ""
+    patch: bool = False
 
 
 class Repository(NamedTuple):
@@ -99,6 +104,11 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
         for file in files:
             _add(repository, str(file), _content(file), WARNING if location.is_dir() else ERROR)
     return repository
+
+
+def add(repository: Repository, file: str) -> None:
+    """Adds a file to which a file of the repository refers."""
+    _add(repository, file, _content(Path(file)), NOTE)
 
 
 def _content(file: Path) -> bytes:

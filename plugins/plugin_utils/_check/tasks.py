@@ -10,30 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.declare import instancetypes as declare
-from ...module_utils._resolver.declare import kubevirt_vm
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.option_checks import own_name
 from ...module_utils._resolver.declare.rewrites import RUN_STRATEGY
 from ...module_utils._resolver.declare.virtual_machine import as_created
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
-from ...module_utils._yaml_documents import TextError, documents
-from ...module_utils._yaml_scalars import ansible
+from ...module_utils._task_files import found
+from ...module_utils._task_objects import PATCH, completed, files_of, module_of, objects_of, patch_problem
 from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
 from .objects import VM, DeclaredObject
 from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
-from .sources import Source, SourceManifest, kinds_in, manifests, mapping_items
+from .sources import Repository, Source, SourceManifest, add, kinds_in, manifests, mapping_items
 
 Options = dict[str, Any]
+# File → the options of the first task that takes it.
+Links = dict[str, Options]
 
 _TEMPLATED: Final = ("{{", "{%")
 _TEMPLATE: Final = "has a template"
@@ -54,14 +54,6 @@ _NO_GUEST_OPTIONS: Final = (
 )
 PLACEHOLDER: Final = "templated"
 """Replaces a templated name or namespace."""
-
-_K8S_COLLECTIONS: Final = ("kubernetes.core.", "community.kubernetes.", "community.okd.", "redhat.openshift.", "")
-_K8S: Final = frozenset(f"{collection}k8s" for collection in _K8S_COLLECTIONS)
-_OTHER_MODULES: Final = _K8S | kubevirt_vm.MODULES
-_DEFINITIONS: Final = ("definition", "resource_definition", "inline")
-_OLD: Final = "the options of community.kubevirt are not known"
-_PATCH: Final = "is a patch"
-
 
 _VIRTUAL_MACHINE: Final = DeclaringModule("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
 _MODULES: Final = {
@@ -173,14 +165,14 @@ def _checked_object(task_object: TaskObject, namespace: str) -> Iterator[Declare
             yield task_object.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
             del options[name]
     is_vm = task_object.module is _VIRTUAL_MACHINE
-    found = errors_in(options, task_object.module)
-    yield from invalid(task_object.finding, found.errors)
-    if found.options is None or any(_may_cause_others(field, task_object.module.spec) for field in found.fields):
+    errors = errors_in(options, task_object.module)
+    yield from invalid(task_object.finding, errors.errors)
+    if errors.options is None or any(_may_cause_others(field, task_object.module.spec) for field in errors.fields):
         return
-    options = found.options
+    options = errors.options
     if is_vm:
         options["namespace"] = options.get("namespace") or namespace
-    wrong = tuple(found.fields)
+    wrong = tuple(errors.fields)
     task_object = task_object._replace(options=options)
     if options.get("from_template") is not None:
         message = "the cluster decides on the VM; run the playbook with --check against a cluster"
@@ -211,54 +203,46 @@ def _may_cause_others(field: str, spec: Options) -> bool:
     return name in spec and name not in _NO_GUEST_OPTIONS
 
 
+def _is_task(_location: Location, key: str, value: Any) -> bool:
+    return bool(module_of(key, value))
+
+
 def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:
     """The manifests in the tasks of a document. A VM whose options have templates is found with the reason."""
-    for place, key, options, _task in mapping_items(
-        location, content, lambda _location, key, value: isinstance(value, dict) and key in _OTHER_MODULES
-    ):
-        if options.get("state") != "absent":
-            yield from _k8s_manifests(place, options) if key in _K8S else [_kubevirt_vm_manifest(place, key, options)]
+    for place, key, options, _task in mapping_items(location, content, _is_task):
+        for item in objects_of(module_of(key, options), options):
+            where = place.below(*item.path)
+            if isinstance(item.content, str):
+                problem = _why_unknown(item.content) or "is not YAML"
+                for kind in kinds_in(item.content):
+                    yield SourceManifest(where, {"apiVersion": "", "kind": kind}, f"{problem}{_NOT_CHECKED}")
+            elif isinstance(item.content.get("kind"), str):
+                yield _with_placeholders(where, item.content, item.problem)
 
 
-def _k8s_manifests(location: Location, options: Options) -> Iterator[SourceManifest]:
-    key = next((name for name in _DEFINITIONS if options.get(name)), "")
-    location, definition = location.below(key), options.get(key)
-    if isinstance(definition, str):
-        try:
-            found = documents(definition, location.file, keep_unknown_tags=True, scalars=ansible)
-            definition = [document.content for document in found]
-        except TextError:
-            problem = _why_unknown(definition) or "is not YAML"
-            for kind in kinds_in(str(definition)):
-                yield SourceManifest(location, {"apiVersion": "", "kind": kind}, f"{problem}{_NOT_CHECKED}")
-            return
-        locations = [location] * len(definition)
-    elif isinstance(definition, list):
-        locations = [location.below(index) for index in range(len(definition))]
-    else:
-        locations, definition = [location], [definition]
-    for where, content in zip(locations, definition):
-        if not isinstance(content, dict):
+def add_linked_files(repository: Repository) -> Links:
+    """Adds the files from which tasks take objects to their repository."""
+    links: Links = {}
+    for source in list(repository.sources):
+        for _place, key, options, _task in mapping_items(*source, _is_task):
+            for folder, path in files_of(module_of(key, options), options):
+                file = found(Path(source.location.file), folder, path)
+                if file is not None:
+                    links.setdefault(str(file), options)
+                    add(repository, str(file))
+    return links
+
+
+def manifests_of(source: Source, links: Links) -> Iterator[SourceManifest]:
+    """The manifests of a document, those in its tasks, and those of a file for the task that takes it."""
+    options = links.get(source.location.file)
+    for item in manifests([source]):
+        if options is None:
+            yield item
             continue
-        named = {name: options[name] for name in ("name", "namespace") if options.get(name)}
-        metadata = content.get("metadata")
-        whole = {
-            "apiVersion": options.get("api_version") or options.get("api") or "v1",
-            "kind": options.get("kind"),
-            **content,
-            "metadata": {**named, **metadata} if isinstance(metadata, dict) else metadata or named,
-        }
-        for inside in manifests([Source(where, whole)]):
-            yield _with_placeholders(
-                inside.location, inside.manifest, _PATCH if options.get("state") == "patched" else ""
-            )
-
-
-def _kubevirt_vm_manifest(location: Location, module: str, options: Options) -> SourceManifest:
-    running = options.get("running")
-    manifest = kubevirt_vm.manifest_of(options, running is not None and not boolean(running, strict=False))
-    old = "spec" not in options and "kubevirt.core" not in module
-    return _with_placeholders(location, manifest, _OLD if old else "")
+        whole = completed(item.manifest, options)
+        yield _with_placeholders(item.location, whole, patch_problem(whole, options))
+    yield from task_manifests(*source)
 
 
 def _with_placeholders(location: Location, manifest: Options, problem: str) -> SourceManifest:
@@ -267,8 +251,8 @@ def _with_placeholders(location: Location, manifest: Options, problem: str) -> S
     if isinstance(metadata, dict):
         names = {name: PLACEHOLDER for name in ("name", "namespace") if _why_unknown(metadata.get(name)) == _TEMPLATE}
         manifest = {**manifest, "metadata": {**metadata, **names}}
-    problem = problem or _why_unknown(manifest)
-    return SourceManifest(location, manifest, f"{problem}{_NOT_CHECKED}" if problem else "")
+    why = problem or _why_unknown(manifest)
+    return SourceManifest(location, manifest, f"{why}{_NOT_CHECKED}" if why else "", problem == PATCH)
 
 
 def _why_unknown(value: Any) -> str:

@@ -95,6 +95,18 @@ def test_files_of_kubevirt(tmp_path: Path) -> None:
     assert run(tmp_path)[0]["machines"][0]["vcpus"] == 3
 
 
+def test_files_of_tasks_of_kubevirt(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "a.j2").write_text(VM.replace(", namespace: shop", ""))
+    (tmp_path / "files" / "b.j2").write_text("--- []\n---\nkind: {{ kind }}\n")
+    tasks = [{"k8s": {"src": name, "namespace": "lab"}} for name in ("a.j2", "b.j2", "a.j2", "none.j2")]
+    (tmp_path / "play.yml").write_text(json.dumps([{"tasks": tasks}]))
+    result, _task = run(tmp_path / "play.yml", objects=[instancetype("large", 4, "8Gi")])
+    assert [machine["id"] for machine in result["machines"]] == ["lab/web"]
+    (remark,) = result["remarks"]
+    assert remark.startswith("b.j2, line 3, ") and remark.endswith("; its machines are left out")
+
+
 @pytest.mark.parametrize("kind", ["auto", "proxmox"])
 def test_missing_files(tmp_path: Path, kind: str) -> None:
     assert refusal(tmp_path / "none", kind=kind) == f"source: {tmp_path}/none: no such file or folder"

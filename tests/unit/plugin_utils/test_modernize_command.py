@@ -234,3 +234,66 @@ def test_what_stays_has_a_note(tmp_path: Path, run_command: Run) -> None:
     assert (
         lines[-2].startswith(f"note: {tmp_path}/play.yml:") and "not changed in its place: has the anchor" in lines[-2]
     )
+
+
+STATES = """\
+- hosts: localhost
+  tasks:
+    - kubevirt.core.kubevirt_vm: {namespace: lab, name: desk, state: stopped}
+    - redhat.openshift_virtualization.kubevirt_vm: {namespace: lab, name: desk, labels: {tier: web}}
+    - kubernetes.core.k8s:
+        api_version: kubevirt.io/v1
+        definition: {kind: VirtualMachine, metadata: {name: desk, namespace: lab}, spec: {runStrategy: Halted}}
+"""
+
+
+def test_tasks_without_a_guest_stay(tmp_path: Path, run_command: Run) -> None:
+    file = tmp_path / "states.yml"
+    file.write_text(STATES)
+    code, lines, error = run_command(file, "--in-place")
+    assert (code, error, file.read_text()) == (0, "", STATES)
+    assert lines[-1] == "0 guests: 3 without a guest; 0 files changed"
+    assert {line.partition(": stays, ")[2] for line in lines[:-1]} == {"because the task declares no guest"}
+    assert lines[0].startswith(f"note: {file}:3: VirtualMachine lab/desk: ")
+
+
+DEFINITION = """\
+- kubernetes.core.k8s:
+    definition:
+      apiVersion: kubevirt.io/v1
+      kind: VirtualMachine
+      metadata: {name: web}
+      spec:  # ours
+        template: {spec: {domain: {memory: {guest: 2Gi}, devices: {}}}}
+        runStrategy: Always
+"""
+ADDED = """\
+        instancetype:
+          kind: VirtualMachineClusterInstancetype
+          name: u1.small
+"""
+
+
+def test_definitions_are_rewritten_in_place(tmp_path: Path, run_command: Run) -> None:
+    file, text = tmp_path / "tasks.yml", tmp_path / "text.yml"
+    file.write_text(DEFINITION)
+    text.write_text(DEFINITION.replace("definition:", "definition: |"))
+    _code, lines, _error = run_command(tmp_path, "--in-place")
+    changed = DEFINITION.replace("memory: {guest: 2Gi}, ", "")
+    assert file.read_text() == changed.replace("        template", f"{ADDED}        template")
+    assert text.read_text() == DEFINITION.replace("definition:", "definition: |")
+    assert lines[3].endswith("VirtualMachine web: not changed in its place: is a text")
+    assert lines[-1] == "2 guests: 2 equal; 1 file changed"
+
+
+def test_files_of_tasks_are_read(tmp_path: Path, run_command: Run) -> None:
+    (tmp_path / "templates").mkdir()
+    vm = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n"
+    domain = "      domain: {memory: {guest: MEMORY}, devices: {}}\n"
+    (tmp_path / "templates" / "vm.yml.j2").write_text(vm + domain.replace("MEMORY", "2Gi"))
+    (tmp_path / "templates" / "open.yml.j2").write_text(vm + domain.replace("MEMORY", '"{{ memory }}"'))
+    (tmp_path / "play.yml").write_text("- k8s: {template: [vm.yml.j2, {path: open.yml.j2}]}\n")
+    for path in (tmp_path, tmp_path / "play.yml"):
+        code, lines, _error = run_command(path, "--output", tmp_path / "new")
+        assert code == 0 and lines[1].endswith("equal") and "not converted: has a template, " in lines[2]
+        assert lines[-1].startswith("2 guests: 1 equal, 1 unchanged in size; 1 file in ")

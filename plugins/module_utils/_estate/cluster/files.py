@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ... import _task_files
 from ..._cluster.client.errors import TaskFailed
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import first_names
 from ..._resolver.api.release import NEWEST
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.find.lookup import Objects
-from ..._yaml_documents import documents
+from ..._task_objects import completed
+from ..._yaml_documents import TextError, documents
 from ..readers import kubevirt, openstack, proxmox, rvtools
 from ..readers.reading import Reading, text_of
 from . import json_files
@@ -159,13 +161,30 @@ def _told(reading: Reading, remarks: list[str]) -> Reading:
 def _kubevirt(path: Path, objects: Iterable[Manifest]) -> Reading:
     reading = Reading()
     found = [
-        (f"{file.name}, line {document.line}", document.content)
+        (file, f"{file.name}, line {document.line}", document.content)
         for file in _files(path, *_YAML, ".json")
         for document in documents(file.read_bytes(), file.name, "manifest", keep_unknown_tags=True)
     ]
-    own = [content for _place, content in found if isinstance(content, dict) and content.get("kind")]
+    own = [content for _file, _place, content in found if isinstance(content, dict) and content.get("kind")]
     cluster = Cluster(Objects([*objects, *own]), KubeVirt(NEWEST))
-    for place, content in found:
+    for _file, place, content in [*found, *_linked(found, reading)]:
         for vm in kubevirt.vms_in(content):
             kubevirt.add(reading, place, vm, cluster)
     return reading
+
+
+def _linked(found: Sequence[tuple[Path, str, Any]], reading: Reading) -> Iterator[tuple[Path, str, Any]]:
+    """(file, place, manifest) of the files that only tasks name."""
+    read = {file for file, _place, _content in found}
+    for playbook, _place, content in found:
+        for folder, path, options in kubevirt.files_in(content):
+            file = _task_files.found(playbook, folder, path)
+            if file is None or file in read:
+                continue
+            read.add(file)
+            try:
+                for document in documents(file.read_bytes(), file.name, "manifest", keep_unknown_tags=True):
+                    if isinstance(document.content, dict):
+                        yield file, f"{file.name}, line {document.line}", completed(document.content, options)
+            except TextError as error:
+                reading.remarks.append(f"{error}; its machines are left out")

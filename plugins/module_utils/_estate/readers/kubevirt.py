@@ -1,4 +1,4 @@
-"""VMs of KubeVirt: manifests, and tasks of kubevirt.core's module kubevirt_vm."""
+"""VMs of KubeVirt: manifests, and tasks of the modules kubevirt_vm and k8s."""
 
 from __future__ import annotations
 
@@ -10,32 +10,57 @@ from ..._resolver.api.manifest import OS_ANNOTATION, Manifest, claim_of, name_of
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, references
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import value_at
-from ..._resolver.declare import kubevirt_vm
 from ..._resolver.declare.instancetypes import canonical_quantity
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.find import find
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.vmi import vcpus
+from ..._task_objects import PATCH, TaskObject, files_of, module_of, objects_of
 from .reading import Reading
 
+_VM: Final = "VirtualMachine"
 _BLOCKS: Final = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 
 
 def vms_in(document: Any) -> Iterator[Manifest]:
     """The VMs of a YAML document: a manifest, a list of them, a playbook, or a list of tasks."""
+    for part in _parts(document):
+        if part.get("kind") == _VM:
+            yield dict(part)
+        for key, value in part.items():
+            for found in objects_of(module_of(key, value), value):
+                yield from _vm_of(found)
+
+
+def files_in(document: Any) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """(folder, path, the task's options) of the files from which tasks take objects, see `files_of`."""
+    for part in _parts(document):
+        for key, value in part.items():
+            for folder, path in files_of(module_of(key, value), value):
+                yield folder, path, value
+
+
+def _parts(document: Any) -> Iterator[Mapping[str, Any]]:
+    """The manifests, plays, blocks and tasks of a document."""
     if isinstance(document, list):
         for entry in document:
-            yield from vms_in(entry)
+            yield from _parts(entry)
     elif isinstance(document, Mapping):
-        if document.get("kind") == "VirtualMachine":
-            yield dict(document)
-        elif str(document.get("kind") or "").endswith("List"):
-            yield from vms_in(document.get("items"))
-        for name in kubevirt_vm.MODULES & set(document):
-            if isinstance(document[name], Mapping):
-                yield kubevirt_vm.manifest_of(document[name], document[name].get("running") is False)
+        yield document
+        if str(document.get("kind") or "").endswith("List"):
+            yield from _parts(document.get("items"))
         for block in _BLOCKS:
-            yield from vms_in(document.get(block))
+            yield from _parts(document.get(block))
+
+
+def _vm_of(found: TaskObject) -> Iterator[Manifest]:
+    """The VM that a task declares; nothing for other objects, and for a patch of a VM."""
+    content = found.content
+    if isinstance(content, str) and _VM in content:
+        # The place of an unreadable VM.
+        yield {"kind": _VM, "spec": content}
+    elif isinstance(content, Mapping) and content.get("kind") == _VM and found.problem != PATCH:
+        yield dict(content)
 
 
 def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:

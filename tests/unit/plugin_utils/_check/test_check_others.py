@@ -73,7 +73,7 @@ def test_tasks_of_other_collections(lines: Lines) -> None:
         "x.yml:16: error: VirtualMachine default/listed",
         "x.yml:19: error: VirtualMachine shop/text",
         f"x.yml:25: note: VirtualMachine: has a template, {HINT}",
-        f"x.yml:29: note: VirtualMachine a: has a template, {HINT}",
+        f"x.yml:29: note: VirtualMachine a: is a patch, {HINT}",
         f"x.yml:32: note: VirtualMachine a: is a patch, {HINT}",
         "x.yml:40: error: VirtualMachine shop/web",
         "x.yml:41: error: VirtualMachine shop/web-x",
@@ -81,6 +81,34 @@ def test_tasks_of_other_collections(lines: Lines) -> None:
         f"x.yml:43: note: VirtualMachine old: the options of community.kubevirt are not known, {HINT}",
     ]
     assert summary == "5 objects checked for KubeVirt 1.9: 5 errors, 5 notes; not checked: 5 VirtualMachine"
+
+
+LINKED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: "{{ name }}"}
+spec: {runStrategy: Always, instancetype: {name: u1.none}, template: {spec: {domain: {devices: {}}}}}
+"""
+
+
+PLAY = """\
+- hosts: localhost
+  tasks:
+    - redhat.openshift.k8s: {template: vm.yml.j2, namespace: lab}
+    - k8s: {src: templates/later.yml.j2, state: patched}
+"""
+
+
+def test_files_that_tasks_take_are_checked(check: Callable[..., tuple[int, list[str]]]) -> None:
+    files = {"templates/vm.yml.j2": LINKED, "templates/later.yml.j2": LINKED, "play.yml": PLAY}
+    check(files)
+    for path in ("play.yml", "."):
+        _code, found = check({}, paths=[path])
+        assert any(
+            line.endswith(f"later.yml.j2:1: note: VirtualMachine templated: is a patch, {HINT}") for line in found
+        )
+        error = "templates/vm.yml.j2:4: error: VirtualMachine lab/templated: spec.instancetype.name: "
+        assert any(line.startswith(error) for line in found) and len(found) == 3
 
 
 TEMPLATE = """\

@@ -129,13 +129,25 @@ def test_vms_in_documents() -> None:
             "instancetype": {"name": "large"},
         },
     }
-    plays = [{"hosts": "all", "tasks": [{"block": [task]}], "handlers": [{"kubevirt_vm": {"name": "h", "spec": {}}}]}]
-    first, second = kubevirt.vms_in(plays)
+    old = {"kubevirt_vm": {"name": "h", "memory": "1Gi"}}
+    stop = {"redhat.openshift_virtualization.kubevirt_vm": {"name": "db", "state": "stopped"}}
+    unreadable = "kind: VirtualMachine\nmetadata: {name: {{ name }}}"
+    define = {"k8s": {"definition": [vm({"memory": {"guest": "1Gi"}}), {"kind": "Pod"}, unreadable]}}
+    plays = [{"hosts": "all", "tasks": [{"block": [task, stop]}], "handlers": [old]}, {"tasks": [define]}]
+    first, second, third, unread = kubevirt.vms_in(plays)
     assert first["metadata"] == {"name": "db", "namespace": "shop", "labels": {"a": "b"}}
     assert (first["spec"]["runStrategy"], first["spec"]["instancetype"]) == ("Halted", {"name": "large"})
     assert second["spec"] == {
         "runStrategy": "Always",
         "template": {"metadata": {}, "spec": {"domain": {"devices": {}}}},
     }
+    assert third["metadata"]["name"] == "web"
+    assert added(unread).remarks[0].startswith("vm.yml: has variables of Ansible; ")
     listed = {"kind": "List", "items": [vm(), {"kind": "Pod"}]}
     assert [item["metadata"]["name"] for item in kubevirt.vms_in([listed, vm(), "text"])] == ["web", "web"]
+
+
+def test_files_of_tasks() -> None:
+    task = {"kubernetes.core.k8s": {"template": "vm.yml.j2", "namespace": "lab"}}
+    plays = [{"hosts": "all", "tasks": [{"block": [task]}, {"debug": {"msg": "x"}}]}]
+    assert list(kubevirt.files_in(plays)) == [("templates", "vm.yml.j2", task["kubernetes.core.k8s"])]
