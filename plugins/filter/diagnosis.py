@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filters of capacity. The file with the name of a filter has its documentation."""
+"""The filters of the diagnosis. The file with the name of a filter has its documentation."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred_
 
 class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return filters("diagnosis", "diagnosis")
+        return filters("diagnosis", "diagnosis", "_diagnosed_files", "_diagnosis_lines", "_diagnosis_of")

@@ -87,14 +87,14 @@ def _link_of(message: str) -> str:
     return "limits" if _LIMITS.search(message) else "admission"
 
 
-def _refused(name: str, described: Callable[[Case, Evidence], Broken]) -> Link:
+def _refused(name: str, described: Callable[[Case, Evidence], Broken], *, always: bool = False) -> Link:
     """A link that a refusal breaks. described: the refusal in words."""
 
     def judge(case: Case) -> Broken | None:
         found = (evidence for evidence in _refusals(case) if _link_of(evidence.message) == name)
         return next((described(case, evidence) for evidence in found), None)
 
-    return Link(name, judge)
+    return Link(name, judge, always=always)
 
 
 def _data_source(case: Case, evidence: Evidence) -> Broken:
@@ -287,7 +287,11 @@ def _amounts(text: str) -> Iterator[tuple[str, str]]:
         yield name, amount
 
 
-SOURCES: Final = (_refused("data_source", _data_source), _refused("clone_right", _clone_right))
+SOURCES: Final = (
+    # KubeVirt makes the disks of VMs that are stopped, too.
+    _refused("data_source", _data_source, always=True),
+    _refused("clone_right", _clone_right, always=True),
+)
 LINKS: Final = (
     _refused("policy", _policy),
     _refused("webhook", _webhook),

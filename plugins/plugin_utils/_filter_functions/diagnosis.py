@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._capacity.placement.reasons import node_reasons
+from ...module_utils._diagnosis.chain import BROKEN, PENDING, RUNS, STOPPED
 from ...module_utils._diagnosis.offline import diagnoses, flattened
+from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.api.name_rules import one_line
+from ...module_utils._resolver.api.name_rules import did_you_mean, one_line
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
+from .._check.sources import UsageError, read
+from .._check.sources import manifests as source_manifests
 from .._filters import check_option, manifests, release_option, text
 
 _diagnoses = partial(
@@ -30,6 +37,62 @@ def diagnosis(value: Any, kubevirt_version: Any = None, at: Any = None) -> list[
         return diagnosed(objects, KubeVirt(release), time)
     except ValueError as error:
         raise AnsibleFilterError(str(error)) from None
+
+
+def diagnosed_files(value: Any) -> list[dict[str, Any]]:
+    """See its documentation."""
+    paths = [str(Path(str(path)).expanduser()) for path in value]
+    try:
+        sources = read(paths)
+    except UsageError as error:
+        raise AnsibleFilterError(str(error)) from None
+    problem = next((finding for finding in sources.findings if finding.severity == ERROR), None)
+    if problem is not None:
+        raise AnsibleFilterError(f"{problem.location}: {problem.message}")
+    return diagnosis([item.manifest for item in source_manifests(sources.sources)])
+
+
+def diagnosis_of(value: Any, names: Sequence[str] = (), namespaces: Sequence[str] = ("*",)) -> list[dict[str, Any]]:
+    """See its documentation."""
+    labels = {f"{item['namespace']}/{item['name']}": item for item in value}
+    known = {*labels, *(item["name"] for item in value)}
+    for name in names:
+        if name not in known:
+            problem = f"there is no VM {name} among the {len(labels)} that were read"
+            raise AnsibleFilterError(f"diagnose_names: {problem}{did_you_mean(name, known)}")
+    return [
+        {key: item[key] for key in ("namespace", "name", "diagnosis")}
+        for label, item in sorted(labels.items())
+        if (not names or label in names or item["name"] in names)
+        and ("*" in namespaces or item["namespace"] in namespaces)
+    ]
+
+
+def diagnosis_lines(value: Any) -> list[str]:
+    """See its documentation."""
+    rows = [
+        (f"{item['namespace']}/{item['name']}", item["diagnosis"]["state"], _cause(item["diagnosis"]))
+        for item in value
+        if item["diagnosis"]["state"] in (BROKEN, PENDING)
+    ]
+    counts = Counter(item["diagnosis"]["state"] for item in value)
+    sums = ", ".join(f"{counts[state]} {words}" for state, words in _SUMS.items() if counts[state])
+    if not rows:
+        return [sums or "no virtual machines"]
+    table = [_HEADINGS, *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(2)]
+    lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}" for row in table]
+    return [*lines, sums]
+
+
+_HEADINGS: Final = ("VIRTUAL MACHINE", "STATE", "FIRST CAUSE; REMEDY")
+_SUMS: Final = {BROKEN: "broken", PENDING: "pending", RUNS: "running", STOPPED: "stopped as declared"}
+
+
+def _cause(found: Mapping[str, Any]) -> str:
+    if found["state"] == PENDING:
+        return f"waits for {found['waits_for']}"
+    return f"{found['link']}: {found['problem']}; {found['remedy']}"
 
 
 def diagnosed(objects: list[Manifest], kubevirt: KubeVirt, at: str = "") -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from plugins.plugin_utils._filter_functions.variables import unknown
 
 CHECKOUT = Path(__file__).parents[3]
 ROLES = sorted(path.name for path in (CHECKOUT / "roles").iterdir())
-REPORTS = ("fleet_report", "catalog_report", "upgrade_report", "check", "modernize", "awx_setup", "estate")
+REPORTS = ("fleet_report", "catalog_report", "upgrade_report", "check", "modernize", "awx_setup", "estate", "diagnose")
 PLAYBOOKS = [
     ("refresh_revisions", "role revision_refresh", "batchsize", "batch_size"),
     ("refresh_revisions", "role revision_refresh", "groups", "group"),
@@ -26,6 +26,7 @@ PLAYBOOKS = [
     ("check", "playbook check", "path", "paths"),
     ("modernize", "playbook modernize", "path", "paths"),
     ("estate", "playbook estate", "sourc", "source"),
+    ("diagnose", "playbook diagnose", "namespace", "namespaces"),
 ]
 
 

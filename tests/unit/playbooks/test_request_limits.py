@@ -18,7 +18,7 @@ TASKS = {
     **{role: sorted((CHECKOUT / "roles" / role / "tasks").glob("*.yml")) for role in ROLES},
     **{
         name: [CHECKOUT / "playbooks" / f"{name}.yml"]
-        for name in ("fleet_report", "catalog_report", "upgrade_report", "estate")
+        for name in ("fleet_report", "catalog_report", "upgrade_report", "estate", "diagnose")
     },
 }
 PLAYBOOKS = {
