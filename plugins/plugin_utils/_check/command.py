@@ -10,16 +10,28 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...module_utils._cluster.client.files import write_file
-from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.api.finding import ERROR, SEVERITIES, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
+from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import catalogs, changes, collisions, evaluate, hosts, objects, prerequisites, reports, revisions, sources, tasks
+from . import (
+    catalogs,
+    changes,
+    collisions,
+    configuration,
+    evaluate,
+    hosts,
+    objects,
+    prerequisites,
+    reports,
+    revisions,
+    sources,
+    tasks,
+)
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .diagnosis import Diagnosis
@@ -118,18 +130,19 @@ def _parser() -> argparse.ArgumentParser:
 
 def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
-    kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
-    others = _read(options.objects, b"", kubevirt, options.namespace, _Cluster())
+    repository, known = sources.read(options.path, stdin), sources.read(options.objects)
+    kubevirt, assumed = configuration.chosen(options, [*repository.sources, *known.sources])
+    others = _read(known, kubevirt, options.namespace, _Cluster())
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
     cluster = _Cluster([*catalog, *others.lookup.all], others.repository.sources)
-    head = _read(options.path, stdin, kubevirt, options.namespace, cluster)
+    head = _read(repository, kubevirt, options.namespace, cluster)
     read = head.repository
-    base = _read(options.base, b"", kubevirt, options.namespace, cluster) if options.base else None
+    base = _read(sources.read(options.base), kubevirt, options.namespace, cluster) if options.base else None
     earlier = None if base is None else bases.by_key(base.objects)
     checks = [check for extension in EXTENSIONS for check in extension.checks]
     findings = [
         *head.findings,
-        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
+        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks, assumed),
         *collisions.findings(head.objects, head.keys, head.lookup),
         *revisions.findings(head.objects, head.keys | others.keys, head.lookup, kubevirt),
     ]
@@ -170,8 +183,7 @@ def _located(findings: Sequence[LocatedFinding], repositories: Sequence[sources.
     return with_lines(without_secrets(findings, documents), texts, starts)
 
 
-def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
-    repository = sources.read(paths, stdin)
+def _read(repository: sources.Repository, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     links = tasks.add_linked_files(repository)
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
@@ -253,22 +265,3 @@ def _decided(
         if any(task_object.options.get(option) not in (None, False) for option in extension.options):
             return extension.decide(task_object, known, release)
     return [tasks.virtual_machine_of(task_object)]
-
-
-def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
-    manifest = None
-    if path is not None:
-        contents = [source.manifest for source in sources.manifests(sources.read([path]).sources)]
-        manifest = next((content for content in contents if content["kind"] == "KubeVirt"), None)
-        if manifest is None:
-            raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")
-    newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
-    version_text = (version_of(manifest or {}) or newest) if version is None else version
-    try:
-        releases.parse_release(version_text) if version is None else releases.parse_known_release(version)
-    except releases.UnknownRelease as error:
-        raise UsageError(f"--kubevirt-version: {error}") from None
-    kubevirt_config = kubevirt_of(manifest or {}, version_text)
-    if kubevirt_config.assumption:
-        raise UsageError(f"--kubevirt: {kubevirt_config.assumption}")
-    return kubevirt_config

@@ -46,6 +46,9 @@ _GUEST: Final = tuple(
 _OWNERS: Final = "metadata.ownerReferences"
 _OWNER: Final = ("apiVersion", "kind", "name", "uid")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)", re.ASCII)
+# The rules of findings that a feature gate may end, and their remedy where the gates are unknown.
+_GATED: Final = (REFUSED, NEVER_STARTS)
+_UNLESS: Final = "the cluster's KubeVirt may open the gate, which --kubevirt FILE tells"
 WARN: Final = "warn"
 VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
 """The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → severity."""
@@ -58,12 +61,14 @@ def evaluate(
     validation: str = WARN,
     base: Mapping[ObjectKey, Manifest] | None = None,
     checks: Sequence[preflight.Check] = (),
+    assumed: bool = False,
 ) -> Iterator[LocatedFinding]:
     """Findings about each object, in order. validation: a key of VALIDATION. checks: add to the findings about a VM.
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
+    assumed: nothing says how the cluster's KubeVirt is configured, so what a feature gate would allow is no error.
     """
-    evaluation = _Evaluation(lookup, kubevirt, validation, base, checks)
+    evaluation = _Evaluation(lookup, kubevirt, validation, base, checks, assumed)
     for declared in objects:
         if declared.manifest["kind"] in LOOKED_UP:
             continue
@@ -83,8 +88,10 @@ class _Evaluation:
         validation: str,
         base: Mapping[ObjectKey, Manifest] | None,
         checks: Sequence[preflight.Check],
+        assumed: bool,
     ) -> None:
         self.lookup, self.cluster, self.base, self.checks = lookup, Cluster(lookup, kubevirt), base, checks
+        self.permissive = Cluster(lookup, replace(kubevirt, opens_all_gates=True)) if assumed else None
         self.release, self.severity = kubevirt.release, VALIDATION[validation]
 
     def findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
@@ -211,7 +218,7 @@ class _Evaluation:
 
     def _vm_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
         """Findings about a VM. KubeVirt stops at a wrong matcher; the check judges the independent fields, too."""
-        findings = list(self._admission_findings(declared))
+        findings = self._admission_findings(declared)
         yield from findings
         errors = [finding for finding in findings if finding.severity == ERROR and finding.field]
         matchers = [f"spec.{matcher_field.matcher}" for matcher_field in MATCHER_FIELDS]
@@ -223,9 +230,22 @@ class _Evaluation:
                 if finding.field and finding not in findings and not _is_within(finding.field, _GUEST):
                     yield finding
 
-    def _admission_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
-        future = admit(declared.manifest, None, self.cluster)
-        expected = preflight.findings(future, None, self.cluster, self.lookup.listed, self.checks)
+    def _admission_findings(self, declared: DeclaredObject) -> list[LocatedFinding]:
+        """Findings about a VM. A refusal that a feature gate ends is certain only where the gates are known."""
+        findings = list(self._findings_of(declared, self.cluster))
+        if self.permissive is None or all(finding.rule not in _GATED for finding in findings):
+            return findings
+        certain = {(finding.field, finding.message) for finding in self._findings_of(declared, self.permissive)}
+        return [
+            finding
+            if finding.rule not in _GATED or (finding.field, finding.message) in certain
+            else replace(finding, severity=WARNING, remedy=_UNLESS)
+            for finding in findings
+        ]
+
+    def _findings_of(self, declared: DeclaredObject, cluster: Cluster) -> Iterator[LocatedFinding]:
+        future = admit(declared.manifest, None, cluster)
+        expected = preflight.findings(future, None, cluster, self.lookup.listed, self.checks)
         for found in expected:
             field, message = found.field.split(", ")[0], found.message
             if found.rule == OBSOLETE:
@@ -245,7 +265,7 @@ class _Evaluation:
         if future.admitted is None or any(found.missing for found in expected):
             # Without its instancetype and preference the spec is incomplete.
             return
-        for cause in self._remaining_causes(future.admitted):
+        for cause in _remaining_causes(future.admitted, cluster):
             message = " ".join(cause.message.split())
             if not any(message in found.line for found in expected):
                 yield declared.finding("refused", ERROR, cause.field, message)
@@ -258,15 +278,16 @@ class _Evaluation:
         live = None if before is None else admit(before, None, self.cluster).admitted
         return finding in preflight.state_findings(future.admitted or {}, live, self.cluster)
 
-    def _remaining_causes(self, admitted: Manifest) -> list[Cause]:
-        """The causes for which virt-api rejects a VM, besides conflicts and requirements."""
-        applied, stored = copy(admitted), admitted["spec"]
-        response = validate.virtual_machine(applied, self.cluster)
-        if not response.allowed:
-            return []
-        return admitter.virtual_machine_causes(
-            applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), self.cluster.kubevirt
-        )
+
+def _remaining_causes(admitted: Manifest, cluster: Cluster) -> list[Cause]:
+    """The causes for which virt-api rejects a VM, besides conflicts and requirements."""
+    applied, stored = copy(admitted), admitted["spec"]
+    response = validate.virtual_machine(applied, cluster)
+    if not response.allowed:
+        return []
+    return admitter.virtual_machine_causes(
+        applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), cluster.kubevirt
+    )
 
 
 def start_severity(manifest: Manifest) -> str:

@@ -7,29 +7,13 @@ from typing import Any, Final
 
 from ..._resolver.api.label_selector import matches
 from ..._resolver.api.quantity import Quantity, add, from_nanos, parse
+from ..._resolver.kubevirt.admission.launcher_pod import DEVICES, own_devices
 from ..._resolver.kubevirt.vmi.defaults import guest_request
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, vmi_resources, whole
 from .environment import Environment, Unrenderable
 
-_PREFIX: Final = "devices.kubevirt.io/"
 _GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
-
-
-def kubevirt_devices(spec: Spec, env: Environment) -> list[str]:
-    """The devices that KubeVirt itself adds, each with a limit of 1."""
-    devices = spec["domain"]["devices"]
-    interfaces = devices.get("interfaces", ())
-    hypervisors = env.configuration.get("hypervisors") or [{}]
-    mshv = env.kubevirt.has_gate("ConfigurableHypervisor") and hypervisors[0].get("name") == "hyperv-direct"
-    emulated = env.kubevirt.developer_configuration.get("useEmulation")
-    needed = {
-        "tun": interfaces or devices.get("autoattachPodInterface", True),
-        "vhost-net": not emulated and any(interface.get("model", "") in ("", "virtio") for interface in interfaces),
-        "mshv" if mshv else "kvm": not emulated,
-        "vhost-vsock": devices.get("autoattachVSOCK"),
-    }
-    return [_PREFIX + name for name, is_needed in needed.items() if is_needed]
 
 
 def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
@@ -43,13 +27,13 @@ def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[s
         if not _has_claim(device) and (name or env.rules.nameless_devices):
             yield name
     if has_sev(spec) or (has_snp(spec) and env.rules.sev_device_of_snp):
-        yield f"{_PREFIX}sev"
+        yield f"{DEVICES}sev"
     if has_tdx(spec) and env.rules.has_tdx_device:
-        yield f"{_PREFIX}tdx"
+        yield f"{DEVICES}tdx"
     if any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ())):
-        yield f"{_PREFIX}pr-helper"
+        yield f"{DEVICES}pr-helper"
     if env.kubevirt.has_gate("IOMMUFD"):
-        yield f"{_PREFIX}iommufd"
+        yield f"{DEVICES}iommufd"
 
 
 def _networks(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
@@ -220,7 +204,7 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
     add_to(requests, "ephemeral-storage", _OWN_STORAGE)
     if "ephemeral-storage" in limits:
         add_to(limits, "ephemeral-storage", _OWN_STORAGE)
-    limits.update(dict.fromkeys(kubevirt_devices(spec, env), ONE))
+    limits.update(dict.fromkeys(own_devices(spec, env.kubevirt), ONE))
     request(spec, requests, limits, env)
     more_requests: Amounts = {}
     more_limits: Amounts = {}

@@ -59,7 +59,7 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
     except Panic:
         # virt-api crashes on the VM, too.
         return []
-    return causes or list(launcher_pod.causes(spec, "spec.template.spec"))
+    return causes or list(launcher_pod.causes(spec, "spec.template.spec", cluster.kubevirt))
 
 
 _TEMPLATE: Final = "spec.template.spec"

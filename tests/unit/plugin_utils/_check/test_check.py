@@ -299,13 +299,35 @@ def test_releases_and_configurations(check: Check) -> None:
         " the field and drops it; remove it, or upgrade KubeVirt [lost-field]"
     )
     tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}, "memory": {"guest": "1Gi"}}})
-    assert check({"vm.yaml": tpm}, "--kubevirt-version", "1.5.0")[0] == 1
+    code, lines = check({"vm.yaml": tpm}, "--kubevirt-version", "1.5.0")
+    assert code == 0
+    assert lines[0].endswith("the cluster's KubeVirt may open the gate, which --kubevirt FILE tells [refused]")
     open_gate = {"configuration": {"developerConfiguration": {"featureGates": ["VMPersistentState"]}}}
     kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": open_gate}
     kubevirt["status"] = {"observedKubeVirtVersion": "v1.5.0"}
     Path("kubevirt.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [kubevirt]}))
-    done = check({"vm.yaml": tpm}, "--kubevirt", "kubevirt.yaml")
-    assert done == (0, ["1 object checked for KubeVirt 1.5: nothing found"])
+    clean = (0, ["1 object checked for KubeVirt 1.5: nothing found"])
+    assert check({"vm.yaml": tpm}, "--kubevirt", "kubevirt.yaml") == clean
+    # Without the option, the KubeVirt among the files counts, unless there are several.
+    assert check({"vm.yaml": tpm, "kubevirt.yaml": kubevirt}) == clean
+    closed = {**kubevirt, "spec": {}}
+    assert check({"vm.yaml": tpm, "kubevirt.yaml": closed})[0] == 1
+    several = {"vm.yaml": tpm, "kubevirt.yaml": kubevirt, "other.yaml": closed}
+    assert check(several, "--kubevirt-version", "1.5.0")[0] == 0
+    assert check({"vm.yaml": tpm, "kubevirt.yaml": {**kubevirt, "spec": {"configuration": "text"}}})[0] == 0
+
+
+def test_devices_that_kubevirt_sets_need_no_limit(check: Check) -> None:
+    def requesting(device: str) -> dict[str, Any]:
+        return vm(template={"domain": {"devices": {}, "resources": {"requests": {device: "2", "memory": "1Gi"}}}})
+
+    for device in ("kvm", "tun", "vhost-net"):
+        assert check({"vm.yaml": requesting(f"devices.kubevirt.io/{device}")})[0] == 0
+    assert check({"vm.yaml": requesting("example.com/fpga")})[0] == 1
+    emulated = {"configuration": {"developerConfiguration": {"useEmulation": True}}}
+    kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": emulated}
+    for device, code in (("kvm", 1), ("tun", 0), ("vhost-net", 1)):
+        assert check({"vm.yaml": requesting(f"devices.kubevirt.io/{device}"), "kubevirt.yaml": kubevirt})[0] == code
 
 
 TASKS = """

@@ -17,10 +17,31 @@ _NANO: Final = 10**9
 _CLAIMED_KINDS: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
 """Devices of nodes: the field, the noun, the feature gate of claims for them."""
 
+DEVICES: Final = "devices.kubevirt.io/"
+"""The start of the resource names of the devices of virt-handler."""
+
 _STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
-def causes(spec: Spec, path: str) -> Iterator[Cause]:
+def own_devices(spec: Spec, kubevirt: KubeVirt) -> list[str]:
+    """The devices that KubeVirt itself adds, each with a limit of 1, whatever the VMI has for it
+    (``getRequiredResources``).
+    """
+    devices = spec["domain"]["devices"]
+    interfaces = devices.get("interfaces", ())
+    hypervisors = kubevirt.configuration.get("hypervisors") or [{}]
+    mshv = kubevirt.has_gate("ConfigurableHypervisor") and hypervisors[0].get("name") == "hyperv-direct"
+    emulated = kubevirt.developer_configuration.get("useEmulation")
+    needed = {
+        "tun": interfaces or devices.get("autoattachPodInterface", True),
+        "vhost-net": not emulated and any(interface.get("model", "") in ("", "virtio") for interface in interfaces),
+        "mshv" if mshv else "kvm": not emulated,
+        "vhost-vsock": devices.get("autoattachVSOCK"),
+    }
+    return [DEVICES + name for name, is_needed in needed.items() if is_needed]
+
+
+def causes(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """The causes of the API server, with the fields of the VMI and the words of Kubernetes (``ValidatePodCreate``).
 
     KubeVirt copies these fields into the pod as they are.
@@ -40,7 +61,9 @@ def causes(spec: Spec, path: str) -> Iterator[Cause]:
     resources = spec["domain"]["resources"]
     for part in ("limits", "requests"):
         yield from _amounts(resources.get(part, {}), f"{path}.domain.resources.{part}")
-    yield from _overcommitted(resources.get("requests", {}), resources.get("limits", {}), f"{path}.domain.resources")
+    own = own_devices(spec, kubevirt)
+    requests = {name: amount for name, amount in resources.get("requests", {}).items() if name not in own}
+    yield from _overcommitted(requests, resources.get("limits", {}), f"{path}.domain.resources")
 
 
 def not_permitted(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:

@@ -58,6 +58,7 @@ class KubeVirt:
     annotations: the annotations of the object. controller: the user name of virt-controller.
     assumption: one line about unreadable settings: the assumed values and the reason; "" if nothing.
     requests_plugs: the task requests that hotpluggable volumes are plugged, as a VM has them.
+    opens_all_gates: all feature gates of the release are open, for what some configuration would accept.
     """
 
     release: Release
@@ -68,6 +69,7 @@ class KubeVirt:
     controller: str = _CONTROLLER.format("kubevirt")
     assumption: str = ""
     requests_plugs: bool = False
+    opens_all_gates: bool = False
 
     @cached_property
     def configuration(self) -> Mapping[str, Any]:
@@ -81,7 +83,8 @@ class KubeVirt:
 
     def has_gate(self, gate: str) -> bool:
         """Whether a feature gate is open, or not needed."""
-        return gates.is_open(gate, self.release, self.developer_configuration)
+        configuration = {"featureGates": [gate]} if self.opens_all_gates else self.developer_configuration
+        return gates.is_open(gate, self.release, configuration)
 
     @property
     def closed_gates(self) -> frozenset[str]:
