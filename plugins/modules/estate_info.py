@@ -52,7 +52,9 @@ options:
     description:
       - Whether to return the VMs of the cluster that the options of authentication name too, so that the filter
         P(virtshape.instancetypes.estate#filter) gives no name that a VM has, and each machine the name that its VM has.
-      - Without the right to list VMs of all namespaces, a warning says so.
+      - Also returns the names of namespaces and storage classes, so that rules of the estate which name others are
+        errors.
+      - Without the right to list one of these, a warning says so.
     type: bool
     default: false
   source_username:
@@ -143,6 +145,18 @@ existing:
   elements: dict
   returned: if O(existing=true)
   sample: [{name: web, namespace: shop, id: vm-1, source_name: Web, instancetype: u1.large}]
+namespaces:
+  description: Names of the namespaces of the cluster. Without the right to list them, null.
+  type: list
+  elements: str
+  returned: if O(existing=true)
+  sample: [default, shop]
+storage_classes:
+  description: Names of the storage classes of the cluster. Without the right to list them, null.
+  type: list
+  elements: str
+  returned: if O(existing=true)
+  sample: [fast]
 left_out:
   description: Number of entries that are no machines by reason - C(templates), C(placeholders), C(containers),
     C(agents of vSphere), C(deleted), C(unreadable).

@@ -82,7 +82,7 @@ def choose(
     that an earlier run chose by the same facts, "" for none; None if there was no such run.
     """
     anew = _chosen(machine, catalog, rules, fixed, release)
-    if fixed or kept in (None, anew.name) or kept not in ("", *catalog) or _rule_of(_texts(machine), rules):
+    if fixed or kept in (None, anew.name) or kept not in ("", *catalog) or _rule_of(texts_of(machine), rules):
         return anew
     name, reasons = kept or "", [f"it keeps what an earlier run gave it; anew it would get {anew.name or 'none'}"]
     return _choice(machine, name, catalog, reasons)
@@ -116,10 +116,10 @@ def facts_of(machine: Machine) -> str:
     """The facts that the preference is chosen by, as a text."""
     drivers = "virtio" if _has_virtio(machine) else ""
     told = [f"{field} {machine[field]}".lower() for field in ("firmware", "secure_boot", "tpm") if field in machine]
-    return ", ".join(filter(None, [machine.get("preference", ""), *_texts(machine), *told, drivers]))[:_LONGEST]
+    return ", ".join(filter(None, [machine.get("preference", ""), *texts_of(machine), *told, drivers]))[:_LONGEST]
 
 
-def _texts(machine: Machine) -> list[str]:
+def texts_of(machine: Machine) -> list[str]:
     """The source's texts about the guest, the best one first."""
     guest = machine["guest"]
     distro = " ".join(str(guest[part]) for part in ("distro", "version") if guest.get(part))
@@ -131,7 +131,7 @@ def _named(machine: Machine, catalog: Mapping[str, Manifest], rules: Rules) -> t
     """(the preference by the texts, reasons)."""
     if machine.get("preference"):
         return machine["preference"], ["the source names this preference"]
-    texts = _texts(machine)
+    texts = texts_of(machine)
     if not texts:
         return "", ["the source does not tell the guest's system"]
     found = _rule_of(texts, rules)

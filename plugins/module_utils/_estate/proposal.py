@@ -16,6 +16,7 @@ from .machine import Machine, machines_of
 from .memory import Given, bounds_of, identity, remembered, written
 from .naming import vm_names
 from .plan import Plan, plan_of
+from .rule_checks import UNKNOWN, There, check
 from .rules import Rules, rules_of
 from .sizing import Catalog, retained_sizes, sized
 from .vm_options import Unmapped, options_of, parts_of
@@ -32,12 +33,13 @@ def estate(
     previous: Any = None,
     existing: Sequence[Mapping[str, Any]] | None = None,
     anew: Collection[str] = (),
+    there: There = UNKNOWN,
 ) -> Result:
     """The proposal for a neutral list of machines.
 
     manifests: the instancetypes and preferences of the catalog. rules: the rules in their file, see `Rules`; options
-    are rules that come before them. previous, existing, anew: see `remembered`. Raises FieldError, which names the
-    machine or the rule.
+    are rules that come before them. previous, existing, anew: see `remembered`. there: what the cluster has.
+    Raises FieldError, which names the machine or the rule.
     """
     policy = rules_of({**(rules or {}), **options} if isinstance(rules, (Mapping, type(None))) else rules)
     listed = machines_of(machines)
@@ -45,6 +47,7 @@ def estate(
     named = {identity(item) for item, exception in zip(listed, exceptions) if exception.get("name")}
     memory = remembered(listed, named, policy.all_namespaces, previous, existing, anew)
     catalog = Catalog(manifests, policy, release, memory)
+    check(policy, listed, catalog, memory, there)
     plans = [
         plan_of(machine, exception, memory, catalog.preferences, policy, release)
         for machine, exception in zip(listed, exceptions)

@@ -174,8 +174,6 @@ def _existing(plan: Plan, catalog: Catalog, rules: Rules) -> Size | None:
     if wished:
         plan.reasons.append(f"the rules name the instancetype {wish}")
         return wished
-    if wish:
-        plan.reasons.append(f"the rules name the instancetype {wish}, which the catalog lacks")
     overcommit = rules.overcommit and not machine["reserved"].get("memory")
     name = machine.get("instancetype")
     if not name:

@@ -13,6 +13,7 @@ from jinja2 import UndefinedError
 from ...module_utils._estate import proposal
 from ...module_utils._estate.machine import without_templates
 from ...module_utils._estate.memory import ANEW
+from ...module_utils._estate.rule_checks import There
 from ...module_utils._estate.shapes import checked_at
 from ...module_utils._estate.use import use_of, with_use
 from ...module_utils._resolver.api.errors import FieldError
@@ -43,6 +44,8 @@ def estate(
     previous: Any = None,
     existing: Any = None,
     anew: Any = (),
+    namespaces: Any = None,
+    storage_classes: Any = None,
 ) -> Result:
     """See its documentation."""
     release = release_option(kubevirt_version)
@@ -63,6 +66,7 @@ def estate(
             _previous(previous),
             plain(existing),
             checked_at("anew", anew.split(",") if isinstance(anew, str) and anew else plain(anew) or [], [ANEW]),
+            There(plain(namespaces), plain(storage_classes)),
         )
     except FieldError as error:
         raise AnsibleFilterError(one_line(error)) from None

@@ -61,7 +61,8 @@ def test_report_says_what_finds_room(kubeconfig: str, tmp_path: Path) -> None:
     write_csv(tmp_path, {"vInfo": [["VM", "Powerstate", "CPUs", "Memory"], *rows]})
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"namespace": "room", "start": True}))
     options = {"estate_source": str(tmp_path), "estate_output": "out", "estate_rules": "rules.yml"}
-    play("estate", tmp_path, kubeconfig, **options, estate_cluster=True)
+    printed = play("estate", tmp_path, kubeconfig, **options)
+    assert "3 of 5 VMs find room on the cluster; not: vm-2, vm-4" in printed
     room = json.loads((tmp_path / "out" / "estate.json").read_text())["room"]
     found = {vm["name"]: vm["placement"].get("node") for vm in room["virtual_machines"]}
     assert found == {"vm-0": "large", "vm-1": "large", "vm-2": None, "vm-3": "little", "vm-4": None}

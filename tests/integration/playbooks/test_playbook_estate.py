@@ -26,7 +26,8 @@ def test_check_mode_writes_nothing_and_rules_stay(tmp_path: Path) -> None:
     source = ("-e", "estate_source=rvtools.xlsx")
     assert "changed=0" not in play(tmp_path, *source, "--check")
     assert not (tmp_path / "out").exists()
-    play(tmp_path, *source)
+    # Without a cluster, the sums say so.
+    assert "room on a cluster is unknown: " in play(tmp_path, *source, cluster=tmp_path / "none")
     rules = tmp_path / "out" / "rules.yml"
     text = rules.read_text()
     assert yaml.safe_load(text) is None and '#   "VM Network": pod' in text
@@ -153,6 +154,21 @@ def test_machines_keep_their_vms(cluster: Path, namespace: str, api: Any, tmp_pa
     api.delete_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines", "web01")
     fourth = declare([["WEB01", 7, 1500, "vm-10", "u-10", "vc"], rows[1]], "-e", "estate_cluster=true")
     assert fourth["vm-10"]["virtual_machine"] == f"{namespace}/web01-4"
+
+
+def test_rules_name_what_the_cluster_has(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    write_csv(tmp_path, {"vInfo": [["VM", "CPUs", "Memory", "NICs"], ["web", 1, 1024, 0]]})
+    rules = {"namespace": f"{namespace}x", "machines": {"web": {"instancetype": "u1.nanoo"}}}
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
+    options = {
+        "estate_source": str(tmp_path),
+        "estate_output": "out",
+        "estate_rules": "rules.yml",
+        "estate_cluster": True,
+    }
+    printed = played(tmp_path, "virtshape.instancetypes.estate", variables=options, kubeconfig=cluster, fails=True)
+    assert f"rules.namespace: '{namespace}x' is no namespace on the cluster; did you mean {namespace}" in printed
+    assert "'u1.nanoo' is no instancetype in the catalog" in printed and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["catalog.yml", "virtual_machines.yml"])

@@ -3,6 +3,7 @@
 from typing import Any
 
 from plugins.module_utils._estate import proposal
+from plugins.module_utils._estate.rule_checks import UNKNOWN, There
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.plugin_utils._catalog_files import builtin_objects
 
@@ -36,7 +37,8 @@ def proposed(
     previous: Any = None,
     existing: Any = None,
     anew: Any = (),
+    there: There = UNKNOWN,
     **options: Any,
 ) -> dict[str, Any]:
     catalog = BUILTIN if catalog is None else catalog
-    return proposal.estate(machines, catalog, rules, NEWEST, options, previous, existing, anew)
+    return proposal.estate(machines, catalog, rules, NEWEST, options, previous, existing, anew, there)

@@ -59,7 +59,9 @@ def _run(params: Params, task: Task) -> Result:
         "left_out": reading.left_out,
     }
     if params["existing"]:
-        result["existing"] = live.existing(task.connect(params), task)
+        session = task.connect(params)
+        result["existing"] = live.existing(session, task)
+        result.update(live.names_on_cluster(session, task))
     return {"changed": False, "kind": kind, **without_templates(result)}
 
 

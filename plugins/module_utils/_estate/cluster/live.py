@@ -15,6 +15,7 @@ from ..._cluster.reads.kubevirt import kubevirt as kubevirt_of
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import name_of
 from ..._resolver.api.name_rules import one_line, quoted
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
@@ -57,6 +58,20 @@ def existing(session: Session, task: Task) -> list[dict[str, Any]] | None:
             raise
         task.warnings.append(f"the VMs of the cluster do not count, so that their names may be given again: {error}")
         return None
+
+
+def names_on_cluster(session: Session, task: Task) -> dict[str, list[str] | None]:
+    """The names of namespaces and storage classes; None with a warning for those that the user may not list."""
+    found: dict[str, list[str] | None] = {}
+    for option, kind in (("namespaces", "Namespace"), ("storage_classes", "StorageClass")):
+        try:
+            found[option] = [name_of(item) for item in session.list(KINDS[kind])]
+        except ApiError as error:
+            if error.code != 403:
+                raise
+            found[option] = None
+            task.warnings.append(f"rules that name {option.replace('_', ' ')} are unchecked: {error}")
+    return found
 
 
 def _library(name: str, package: str, platform: str) -> Any:

@@ -171,13 +171,13 @@ def test_rules_name_vms() -> None:
 
 def test_namespaces_stay() -> None:
     item = machine(folder="Shop")
+    first = proposed([item], rules={"namespaces": {"Shop": "shop"}})
     rules = {"namespaces": {"Shop": "shop", "Lab": "lab"}}
-    first = proposed([item], rules=rules)
     # A move in the source moves no VM; a person's rule does, until there is a VM.
     moved = [{**item, "folder": "Lab"}]
     assert names(proposed(moved, rules=rules, previous=first)) == {"vm-1": "shop/web1"}
     assert names(proposed(moved, rules={"namespaces": {"Shop": "store"}}, previous=first)) == {"vm-1": "store/web1"}
-    there = proposed(moved, rules=rules, existing=on_cluster(first))
+    there = proposed(moved, rules={"namespaces": {"Lab": "lab"}}, existing=on_cluster(first))
     assert names(there) == {"vm-1": "shop/web1"}
     assert "its VM stays in the namespace shop, where it is on the cluster" in there["machines"][0]["reasons"]
     own = {"machines": {"vm-1": {"namespace": "own"}}}

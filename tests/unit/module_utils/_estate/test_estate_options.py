@@ -116,7 +116,9 @@ def test_plans_of_forklift() -> None:
                     "slow": {}},
         "namespaces": {"Shop": "shop"},
     }  # fmt: skip
-    machines = [machine(1), machine(2, folder="Shop"), machine(3)]
+    disks = [{"storage": "gold", "size": GIB}, {"storage": "slow", "size": GIB}]
+    nics = [{"network": name} for name in rules["networks"]]
+    machines = [machine(1, disks=disks, nics=nics), machine(2, folder="Shop"), machine(3)]
     network, storage, rest, shop = proposed(machines, rules=rules)["forklift"]
     assert [item["destination"] for item in network["spec"]["map"]] == [
         {"type": "ignored"},
@@ -143,8 +145,8 @@ def test_plans_of_forklift() -> None:
 def test_machines_without_networks_get_no_interface() -> None:
     """Otherwise KubeVirt connects them to the pod network."""
     nics = [{"network": "backup"}, {"network": "lan", "connected": False}, {}]
-    for own in ([], nics):
-        vm, lost, _unmapped = declared({"networks": {"lan": "pod", "backup": "ignored"}}, nics=own)
+    for own, networks in (([], {}), (nics, {"lan": "pod", "backup": "ignored"})):
+        vm, lost, _unmapped = declared({"networks": networks}, nics=own)
         assert vm["template"]["spec"]["domain"]["devices"] == {"autoattachPodInterface": False}
         assert "networks" not in vm
     assert lost == [
