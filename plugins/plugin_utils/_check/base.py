@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
+from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic, value_or_none
 from ...module_utils._resolver.api.finding import NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey, references
@@ -25,6 +26,7 @@ from ...module_utils._resolver.guest.effect import (
     guest_effect,
 )
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.find import infer
 from ...module_utils._resolver.kubevirt.find.find import effective_spec
 from ...module_utils._resolver.kubevirt.vm.readiness import run_strategy
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
@@ -62,22 +64,22 @@ def by_key(objects: Iterable[DeclaredObject]) -> dict[ObjectKey, Manifest]:
 class Comparison:
     """The changes of a revision against an earlier one.
 
-    base: see `by_key`. base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not
-    halted is assumed to run as the base declares it.
+    pairs: the objects of both, as they update the earlier ones. base_lookup, head_lookup: the objects of a revision and
+    those of the cluster. A VM that is not halted is assumed to run as the base declares it.
     """
 
     def __init__(
         self,
-        base: Mapping[ObjectKey, Manifest],
+        pairs: Sequence[tuple[DeclaredObject, Manifest]],
         base_lookup: KnownObjects,
         head: Sequence[DeclaredObject],
         head_lookup: KnownObjects,
         kubevirt: KubeVirt,
     ) -> None:
-        named = ((declared, ObjectKey.of(declared.manifest)) for declared in head if has_name(declared.manifest))
-        self._pairs = [(declared, base[key]) for declared, key in named if key in base]
-        self._vms = [declared.manifest for declared in head if declared.manifest["kind"] == VM]
+        self._pairs = pairs
         self._before, self._refreshed = Cluster(base_lookup, kubevirt), Cluster(head_lookup, kubevirt)
+        vms = {declared.label: declared.manifest for declared in head if declared.manifest["kind"] == VM}
+        self._users = Counter(key for vm in vms.values() for key in references(_inferred(vm, self._refreshed)))
         # The base overrides the head, because VMs keep their captured revisions.
         self._after = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
 
@@ -87,7 +89,6 @@ class Comparison:
         """
         for declared, before in self._pairs:
             try:
-                declared = as_updated(declared, before)
                 if before.get("spec") == declared.manifest.get("spec"):
                     continue
                 if declared.manifest["kind"] == VM:
@@ -107,7 +108,6 @@ class Comparison:
             if declared.manifest["kind"] != VM:
                 continue
             try:
-                declared = as_updated(declared, before)
                 effect = self._effect(declared, before)
             except (FieldError, Panic):
                 continue
@@ -158,10 +158,17 @@ class Comparison:
             canonical(matcher_field.spec_type, manifest.get("spec"), self._after.release)
             for manifest in (before, declared.manifest)
         )
-        users = sum(ObjectKey.of(declared.manifest) in references(vm) for vm in self._vms)
+        users = self._users[ObjectKey.of(declared.manifest)]
         if users and not equal(matcher_field.spec_type, spec_before, spec_after):
             message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
             yield declared.finding("changed-size", NOTE, "spec", message)
+
+
+def _inferred(vm: Manifest, cluster: Cluster) -> Manifest:
+    """The VM with the instancetype and preference that it infers, if the objects that decide are known."""
+    if not any(matcher_field.matcher_or_empty(vm).get("inferFromVolume") for matcher_field in MATCHER_FIELDS):
+        return vm
+    return value_or_none(infer.infer, vm, cluster.objects, cluster.release) or vm
 
 
 def _by_item(fields: Iterable[str]) -> list[str]:

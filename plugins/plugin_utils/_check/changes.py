@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.errors import FieldError, QuantityError
-from ...module_utils._resolver.api.finding import NOTE, WARNING
+from ...module_utils._resolver.api.finding import ERROR, NOTE, REFUSED, WARNING
 from ...module_utils._resolver.api.manifest import Manifest, name_of
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ...module_utils._resolver.api.name_rules import first_names
@@ -21,10 +21,10 @@ from ...module_utils._resolver.api.tree import shown_differences
 from ...module_utils._resolver.choose.stored_choice import ANNOTATION
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight.references import requested_size, storage_class_of, templates_of
-from .base import as_updated
 from .evaluate import shown_change
 from .findings import LocatedFinding
-from .objects import REVISION, VM, DeclaredObject, has_name
+from .matching import Matching
+from .objects import CRON, VM, DeclaredObject, has_name
 from .tasks import PLACEHOLDER
 
 ADDED: Final = "added"
@@ -35,6 +35,9 @@ _SHOWN: Final = 5
 _REPEATED: Final = ("kubectl.kubernetes.io/last-applied-configuration", ANNOTATION)
 _STOPPED: Final = (HALTED, "Manual")
 _STARTING: Final = ("Always", "RerunOnFailure", "Once")
+_SPEC_TYPES: Final = {VM: "VirtualMachineSpec", "DataVolume": "DataVolumeSpec"}
+# Kinds whose spec the API refuses to change → the fields that it lets change.
+_FIXED: Final = {CRON: (), "DataVolume": (), "PersistentVolumeClaim": ("resources", "volumeAttributesClassName")}
 # Kinds that hold a disk; a cron keeps or deletes its imports by its policy.
 _DISKS: Final = ("DataVolume", "PersistentVolumeClaim")
 
@@ -74,6 +77,8 @@ class Unjudged:
 
     def may_have(self, declared: DeclaredObject) -> bool:
         """Whether an object may be in one of the files: its name is there, or a template makes the names."""
+        if PLACEHOLDER in _name(declared):
+            return True
         name = re.compile(rf"(?<![\w.-]){re.escape(_name(declared))}(?![\w.-])")
         return self._has_templates or any(not text.strip() or name.search(text) for text in self._texts)
 
@@ -92,35 +97,13 @@ class Changes(NamedTuple):
     deleted: list[DeclaredObject]
 
 
-def changes(
-    base: Sequence[DeclaredObject], head: Sequence[DeclaredObject], in_base: Unjudged, in_head: Unjudged
-) -> Changes:
+def changes(matched: Matching, in_base: Unjudged, in_head: Unjudged) -> Changes:
     """The changes from one revision to another; an object that may be in an unjudged file is not told."""
-    before, after = (
-        {
-            ObjectKey.of(declared.manifest): declared
-            for declared in objects
-            if has_name(declared.manifest) and declared.manifest["kind"] != REVISION
-        }
-        for objects in (base, head)
-    )
-    pairs = [
-        (_as_updated(declared, before[key].manifest), before[key].manifest)
-        for key, declared in after.items()
-        if key in before
-    ]
     return Changes(
-        [declared for key, declared in after.items() if key not in before and not in_base.may_have(declared)],
-        [(declared, earlier) for declared, earlier in pairs if not _same(earlier, declared.manifest)],
-        [declared for key, declared in before.items() if key not in after and not in_head.may_have(declared)],
+        [declared for declared in matched.added if not in_base.may_have(declared)],
+        [(declared, before) for declared, before in matched.pairs if not _same(before, declared.manifest)],
+        [declared for declared in matched.deleted if not in_head.may_have(declared)],
     )
-
-
-def _as_updated(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
-    try:
-        return as_updated(declared, before)
-    except FieldError:
-        return declared
 
 
 def _same(before: Manifest, after: Manifest) -> bool:
@@ -128,8 +111,7 @@ def _same(before: Manifest, after: Manifest) -> bool:
     if _written_metadata(before) != _written_metadata(after):
         return False
     kind, specs = after["kind"], (before.get("spec"), after.get("spec"))
-    spec_type = "VirtualMachineSpec" if kind == VM else ""
-    spec_type = MATCHER_FIELD_OF_KIND[kind].spec_type if kind in MATCHER_FIELD_OF_KIND else spec_type
+    spec_type = MATCHER_FIELD_OF_KIND[kind].spec_type if kind in MATCHER_FIELD_OF_KIND else _SPEC_TYPES.get(kind, "")
     if specs[0] == specs[1] or not spec_type:
         return bool(specs[0] == specs[1])
     try:
@@ -153,11 +135,29 @@ def findings(found: Changes, base: Sequence[DeclaredObject]) -> Iterator[Located
         if declared.manifest["kind"] == VM:
             yield from _power(declared, before)
             yield from _disks(declared, before)
+        yield from _refusals(declared, before)
     users = [set(references(declared.manifest)) for declared in base if declared.manifest["kind"] == VM]
     for declared in found.deleted:
         key = ObjectKey.of(declared.manifest)
         using = sum(key in keys for keys in users)
         yield declared.finding(DELETED, *_deletion(declared, using, found.added))
+
+
+def _refusals(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+    """An error for a change of a spec that CDI or the API server refuses."""
+    kind = declared.manifest["kind"]
+    free = _FIXED.get(kind)
+    if free is None:
+        return
+    old, new = ({**manifest, "spec": _without(manifest.get("spec"), free)} for manifest in (before, declared.manifest))
+    if not _same({**old, "metadata": new["metadata"]}, new):
+        fields = first_names((str(change["field"]) for change in shown_differences(old["spec"], new["spec"])), _SHOWN)
+        message = f"the API refuses to change {fields} of a {kind}; delete it first, or choose another name"
+        yield declared.finding(REFUSED, ERROR, "spec", message)
+
+
+def _without(spec: Any, fields: Sequence[str]) -> Any:
+    return {name: value for name, value in spec.items() if name not in fields} if isinstance(spec, dict) else spec
 
 
 def _deletion(declared: DeclaredObject, users: int, added: Sequence[DeclaredObject]) -> tuple[str, str, str]:

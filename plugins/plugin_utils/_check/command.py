@@ -25,6 +25,7 @@ from . import (
     configuration,
     evaluate,
     hosts,
+    matching,
     objects,
     prerequisites,
     reports,
@@ -151,9 +152,10 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     guests: list[bases.ChangedGuest] = []
     found = changes.Changes([], [], [])
     if base is not None:
-        found = changes.changes(base.objects, head.objects, _unjudged(base, head), _unjudged(head, base))
+        matched = matching.match(base.objects, head.objects, options.base, options.path)
+        found = changes.changes(matched, _unjudged(base, head), _unjudged(head, base))
         findings += changes.findings(found, base.objects)
-        comparison = bases.Comparison(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
+        comparison = bases.Comparison(matched.pairs, base.lookup, head.objects, head.lookup, kubevirt)
         findings += comparison.findings()
         guests += comparison.guests() if options.format == "markdown" else ()
     findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)

@@ -268,3 +268,59 @@ def test_every_format_has_the_counts(check: Check, capsys: pytest.CaptureFixture
     assert sarif["runs"][0]["properties"]["changes"] == report["changes"]
     suite = ElementTree.fromstring("\n".join(check(files, "--base", "base", "--format", "junit")[1]))[0]
     assert [item.get("value") for item in suite.iter("property")] == [counts]
+
+
+def test_objects_of_several_clusters_are_matched_by_file(check: Check) -> None:
+    """The folders of two clusters have a VM each of one name; one is deleted, and the other changes."""
+    stopped = machine(runStrategy="Halted")
+    check({"base/a/vm.yml": machine(), "base/b/vm.yml": stopped, "base/b/db.yml": machine("db")})
+    small = copy.deepcopy(stopped)
+    small["metadata"]["labels"] = {"a": "b"}
+    _code, lines = check({"head/b/vm.yml": small, "head/c/db.yml": machine("db")}, "--base", "base", paths=["head"])
+    assert lines[0].startswith("base/a/vm.yml:1: warning: VirtualMachine shop/web: is deleted [deleted]"), lines
+    assert lines[-1] == "0 to add, 1 to change, 1 to delete, 0 restarts" and len(lines) == 3
+
+
+def test_one_file_can_be_the_base_of_another(check: Check) -> None:
+    check({"old.yml": [machine("a"), machine("a")], "new.yml": [machine("a"), machine("a"), machine("a")]})
+    _code, lines = check({"new.yml": [machine("a")] * 3}, "--base", "old.yml", "--ignore", "collision")
+    assert lines[-1] == "1 to add, 0 to change, 0 to delete, 0 restarts", lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "fields"),
+    [
+        ("DataImportCron", {"schedule": "0 1 * * *"}, {"schedule": "0 2 * * *"}, "schedule"),
+        ("DataVolume", disk()["spec"], disk(size="20Gi")["spec"], "storage.resources.requests.storage"),
+        ("DataVolume", disk(size="1Gi")["spec"], disk(size="1024Mi")["spec"], ""),
+        ("PersistentVolumeClaim", {"storageClassName": "a"}, {"storageClassName": "b"}, "storageClassName"),
+        ("PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Gi"}}}, {"resources": {}}, ""),
+        ("DataSource", {"source": {"pvc": {"name": "a"}}}, {"source": {"pvc": {"name": "b"}}}, ""),
+    ],
+)
+def test_fixed_specs_are_not_changed(change: Change, kind: str, before: Any, after: Any, fields: str) -> None:
+    group = "v1" if kind == "PersistentVolumeClaim" else "cdi.kubevirt.io/v1beta1"
+    manifests = [
+        {
+            "apiVersion": group,
+            "kind": kind,
+            "metadata": {"name": "a", "labels": {"step": f"step-{number}"}},
+            "spec": spec,
+        }
+        for number, spec in enumerate((before, after))
+    ]
+    *lines, counts = change(manifests[0], manifests[1])
+    assert counts == "0 to add, 1 to change, 0 to delete, 0 restarts"
+    message = f"the API refuses to change {fields} of a {kind}; delete it first, or choose another name"
+    assert lines == ([f"error: {kind} default/a: spec: {message} [refused]"] if fields else [])
+
+
+def test_vms_that_infer_an_instancetype_use_it(change: Change) -> None:
+    label = "instancetype.kubevirt.io/default-instancetype"
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a", "labels": {label: "own"}}}
+    claim["metadata"]["namespace"] = "shop"
+    web = vm(template={"volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "a"}}]}, instancetype={})
+    web["spec"]["instancetype"] = {"inferFromVolume": "a"}
+    lost = vm("lost", instancetype={"inferFromVolume": "gone"})
+    lines = change([instancetype(), claim, web, lost], [instancetype(cpus=4), claim, web, lost])
+    assert any("own: spec: 1 VM captured the object before the change" in line for line in lines), lines
