@@ -246,9 +246,9 @@ def _is_left(report: _Report, item: sources.SourceManifest) -> bool:
     if item.patch:
         report.guestless.append(label)
         report.note(item.location, label, "", "stays, because the task declares no guest")
-    elif item.problem and _is_ours(item.manifest):
-        report.rows.append(Row((label, "-", "-", "-", "-", f"not converted: {item.problem}")))
-    return item.patch or bool(item.problem)
+    elif (problem := item.problem or item.unknown) and _is_ours(item.manifest):
+        report.rows.append(Row((label, "-", "-", "-", "-", f"not converted: {problem}")))
+    return item.patch or bool(item.problem or item.unknown)
 
 
 def _differing(report: _Report) -> Iterator[str]:

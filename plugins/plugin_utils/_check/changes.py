@@ -25,7 +25,7 @@ from .evaluate import shown_change
 from .findings import LocatedFinding
 from .matching import Matching
 from .objects import CRON, VM, DeclaredObject, has_name
-from .tasks import PLACEHOLDER
+from .placeholders import is_unknown
 
 ADDED: Final = "added"
 CHANGED: Final = "changed"
@@ -64,20 +64,22 @@ class Unjudged:
         self,
         findings: Iterable[LocatedFinding],
         texts: Mapping[str, bytes],
+        unreadable: Sequence[str],
         objects: Sequence[DeclaredObject],
         others: Sequence[DeclaredObject],
     ) -> None:
-        """others: the objects of the other revision."""
+        """unreadable: see `sources.Repository`. others: the objects of the other revision."""
         labels = {declared.label for declared in objects}
         files = {finding.location.file for finding in findings if _hides_objects(finding, labels)}
         self._texts = [texts.get(file, b"").replace(b"\0", b"").decode(errors="replace") for file in sorted(files)]
+        self._texts += unreadable
         known = {declared.label for declared in others}
         names = {declared.label: _name(declared) for declared in objects}
-        self._has_templates = any(PLACEHOLDER in name and label not in known for label, name in names.items())
+        self._has_templates = any(is_unknown(name) and label not in known for label, name in names.items())
 
     def may_have(self, declared: DeclaredObject) -> bool:
         """Whether an object may be in one of the files: its name is there, or a template makes the names."""
-        if PLACEHOLDER in _name(declared):
+        if is_unknown(_name(declared)):
             return True
         name = re.compile(rf"(?<![\w.-]){re.escape(_name(declared))}(?![\w.-])")
         return self._has_templates or any(not text.strip() or name.search(text) for text in self._texts)

@@ -15,7 +15,7 @@ from ...module_utils._resolver.preflight.collisions import MAKES, Name, Use, col
 from ...module_utils._resolver.preflight.existing_disks import is_own
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects
-from .tasks import PLACEHOLDER
+from .placeholders import is_unknown
 
 # A disk that KubeVirt uses instead of a new one → the volume and the option that use it as it is.
 _DISKS: Final = {
@@ -55,7 +55,7 @@ def _taken_disks(
 ) -> Iterator[LocatedFinding]:
     """Findings about VMs for which KubeVirt would use a disk of a file or of the cluster instead of making it."""
     for vm in objects:
-        if vm.manifest["kind"] != VM or vm.adopts_disks or PLACEHOLDER in namespaced_name(vm.manifest):
+        if vm.manifest["kind"] != VM or vm.adopts_disks or any(map(is_unknown, namespaced_name(vm.manifest))):
             continue
         for use in uses(vm.manifest):
             if use.what == MAKES:

@@ -40,6 +40,7 @@ from .extension import CheckExtension
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
 from .objects import DeclaredObject, KnownObjects
+from .placeholders import MANY, Placeholders
 from .sources import UsageError
 from .templates import Templates
 
@@ -80,6 +81,17 @@ class _Objects(NamedTuple):
     lookup: KnownObjects
     keys: dict[ObjectKey, str]
     findings: list[LocatedFinding]
+
+
+class _Judged(NamedTuple):
+    """The result of a run. findings: without lines. guests: the guests of changed VMs."""
+
+    kubevirt: KubeVirt
+    head: _Objects
+    base: _Objects | None
+    changes: changes.Changes
+    findings: list[LocatedFinding]
+    guests: list[bases.ChangedGuest]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -131,34 +143,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
-    repository, known = sources.read(options.path, stdin), sources.read(options.objects)
-    kubevirt, assumed = configuration.chosen(options, [*repository.sources, *known.sources])
-    others = _read(known, kubevirt, options.namespace, _Cluster())
-    catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
-    cluster = _Cluster([*catalog, *others.lookup.all], others.repository.sources)
-    head = _read(repository, kubevirt, options.namespace, cluster)
+    placeholders = Placeholders()
+    judged = _judged(options, stdin, placeholders)
+    findings = judged.findings
+    if placeholders:
+        placeholders.run = MANY
+        judged = _judged(options, stdin, placeholders)
+        findings = placeholders.certain(findings, judged.findings)
+    head, base, found = judged.head, judged.base, judged.changes
     read = head.repository
-    base = _read(sources.read(options.base), kubevirt, options.namespace, cluster) if options.base else None
-    earlier = None if base is None else bases.by_key(base.objects)
-    checks = [check for extension in EXTENSIONS for check in extension.checks]
-    findings = [
-        *head.findings,
-        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks, assumed),
-        *collisions.findings(head.objects, head.keys, head.lookup),
-        *revisions.findings(head.objects, head.keys | others.keys, head.lookup, kubevirt),
-    ]
-    for extension in EXTENSIONS:
-        findings += extension.findings([*cluster.sources, *read.sources], head.objects, head.lookup, kubevirt)
-    guests: list[bases.ChangedGuest] = []
-    found = changes.Changes([], [], [])
-    if base is not None:
-        matched = matching.match(base.objects, head.objects, options.base, options.path)
-        found = changes.changes(matched, _unjudged(base, head), _unjudged(head, base))
-        findings += changes.findings(found, base.objects)
-        comparison = bases.Comparison(matched.pairs, base.lookup, head.objects, head.lookup, kubevirt)
-        findings += comparison.findings()
-        guests += comparison.guests() if options.format == "markdown" else ()
-    findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
+    findings += placeholders.notes({declared.location: declared.label for declared in head.objects})
     repositories = [read, *([base.repository] if base is not None else [])]
     findings = _located(prerequisites.merge_notes(findings), repositories)
     is_image = any(sources.is_containerfile(source.location.file) for source in read.sources)
@@ -170,11 +164,51 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     if base is not None:
         restarts = sum(finding.rule == bases.NEEDS_RESTART for finding in findings)
         counts = changes.Counts(len(found.added), len(found.changed), len(found.deleted), restarts)
-    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked, guests, counts)
+    labels = [(placeholders.shown(label), file) for label, file in head.labels]
+    return reports.Report(
+        reported, labels, judged.kubevirt.release.minor_version, head.unchecked, judged.guests, counts
+    )
+
+
+def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholders) -> _Judged:
+    """The result of one run; see `placeholders`."""
+    repository = sources.read(options.path, stdin, placeholders)
+    known = sources.read(options.objects, b"", placeholders)
+    kubevirt, assumed = configuration.chosen(options, [*repository.sources, *known.sources])
+    others = _read(known, kubevirt, options.namespace, _Cluster(), placeholders)
+    catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
+    cluster = _Cluster([*catalog, *others.lookup.all], others.repository.sources)
+    head = _read(repository, kubevirt, options.namespace, cluster, placeholders)
+    base = None
+    if options.base:
+        earlier_files = sources.read(options.base, b"", placeholders)
+        base = _read(earlier_files, kubevirt, options.namespace, cluster, placeholders)
+    earlier = None if base is None else bases.by_key(base.objects)
+    checks = [check for extension in EXTENSIONS for check in extension.checks]
+    findings = [
+        *head.findings,
+        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks, assumed),
+        *collisions.findings(head.objects, head.keys, head.lookup),
+        *revisions.findings(head.objects, head.keys | others.keys, head.lookup, kubevirt),
+    ]
+    for extension in EXTENSIONS:
+        findings += extension.findings([*cluster.sources, *repository.sources], head.objects, head.lookup, kubevirt)
+    guests: list[bases.ChangedGuest] = []
+    found = changes.Changes([], [], [])
+    if base is not None:
+        matched = matching.match(base.objects, head.objects, options.base, options.path)
+        found = changes.changes(matched, _unjudged(base, head), _unjudged(head, base))
+        findings += changes.findings(found, base.objects)
+        comparison = bases.Comparison(matched.pairs, base.lookup, head.objects, head.lookup, kubevirt)
+        findings += comparison.findings()
+        guests += comparison.guests() if options.format == "markdown" else ()
+    findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
+    return _Judged(kubevirt, head, base, found, findings, guests)
 
 
 def _unjudged(objects: _Objects, others: _Objects) -> changes.Unjudged:
-    return changes.Unjudged(objects.findings, objects.repository.texts, objects.objects, others.objects)
+    read = objects.repository
+    return changes.Unjudged(objects.findings, read.texts, read.unreadable, objects.objects, others.objects)
 
 
 def _located(findings: Sequence[LocatedFinding], repositories: Sequence[sources.Repository]) -> list[LocatedFinding]:
@@ -185,7 +219,13 @@ def _located(findings: Sequence[LocatedFinding], repositories: Sequence[sources.
     return with_lines(without_secrets(findings, documents), texts, starts)
 
 
-def _read(repository: sources.Repository, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
+def _read(
+    repository: sources.Repository,
+    kubevirt: KubeVirt,
+    namespace: str,
+    cluster: _Cluster,
+    placeholders: Placeholders,
+) -> _Objects:
     links = tasks.add_linked_files(repository)
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
@@ -197,18 +237,19 @@ def _read(repository: sources.Repository, kubevirt: KubeVirt, namespace: str, cl
     for source in repository.sources:
         inside_tasks = sources.manifests(catalogs.definitions(source))
         for manifest in (*tasks.manifests_of(source, links), *inside_tasks):
-            for inside in _objects_in(manifest):
+            filled = placeholders.completed(manifest.location, manifest.manifest)
+            for inside in _objects_in(manifest._replace(manifest=filled)):
                 declared_keys = prerequisites.declared_keys([inside.manifest], namespace)
                 keys.update(dict.fromkeys(declared_keys, source.location.file))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
                 if not inside.problem:
                     created += _created(sources.Source(inside.location, inside.manifest), namespace)
-        results += tasks.objects_of_document(source, namespace)
+        results += tasks.objects_of_document(source, namespace, placeholders)
         by_tasks = _created(source, namespace)
         keys.update(dict.fromkeys(prerequisites.declared_keys(by_tasks, namespace), source.location.file))
         created += by_tasks
     for host in hosts.hosts(repository):
-        results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace)
+        results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace, placeholders)
     known = [*cluster.objects, *created, *(result.manifest for result in results if isinstance(result, DeclaredObject))]
     candidates = KnownObjects(known).all
     decided: list[DeclaredObject | LocatedFinding] = []

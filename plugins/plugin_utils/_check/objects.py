@@ -124,7 +124,7 @@ def objects_of_manifest(
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
     """
-    location, manifest, problem, _patch = source
+    location, manifest, problem = source[:3]
     kind = manifest["kind"]
     api_version = manifest["apiVersion"]
     if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in LOOKED_UP:
@@ -186,10 +186,8 @@ def _is_of_vm(vmi: Manifest) -> bool:
 
 def unreadable_kinds(repository: Repository) -> Iterator[str]:
     """The kinds of the objects in files that cannot be read."""
-    for finding in repository.findings:
-        if finding.rule == "unreadable":
-            text = repository.texts[finding.location.file].decode(errors="replace")
-            yield from (kind for kind in kinds_in(text) if kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS))
+    for text in repository.unreadable:
+        yield from (kind for kind in kinds_in(text) if kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS))
 
 
 def _unserved(manifest: Manifest, release: Release) -> str:

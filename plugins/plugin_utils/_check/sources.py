@@ -6,17 +6,20 @@ import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest, list_items
-from ...module_utils._resolver.api.name_rules import one_line
+from ...module_utils._resolver.api.name_rules import first_names, one_line
 from ...module_utils._yaml_documents import Document, TextError, documents
 from ...module_utils._yaml_scalars import ansible
 from .._catalog_files import regular_files
+from .engines import as_yaml
 from .findings import LocatedFinding, Location
+from .placeholders import FORMS, Placeholders, with_defaults
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -38,6 +41,15 @@ _ARCHIVES: Final = (".tar", ".tar.gz", ".tgz")
 _NEXT_OBJECT: Final = re.compile(rb"^\}\s*^\{", re.MULTILINE)
 _ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
 _KIND: Final = re.compile(r"^(?:- |  )?kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
+# A file without these words holds nothing that the check judges.
+_OURS: Final = re.compile(rb"kubevirt|virtshape|virtual_?machine|instancetype", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+_DETAILS: Final = re.compile(r"'[^']*'|\d+")
+NEEDS_ENGINE: Final = (
+    "is YAML only when its engine has rendered it; check the result, such as helm template . | virtshape-check -"
+)
+# Suffixes of templates, behind the one of what they become.
+_TEMPLATES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tmpl", ".gotmpl", ".tftpl", ".erb", ".template", ".envsubst")
 # Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
 
@@ -57,21 +69,23 @@ class SourceManifest(NamedTuple):
     """A manifest in a repository.
 
     problem: the reason why a cluster would get another manifest, "" for none. patch: whether it changes an object that
-    exists.
+    exists. unknown: the reason why parts of it are unknown.
     """
 
     location: Location
     manifest: Manifest
     problem: str = ""
     patch: bool = False
+    unknown: str = ""
 
 
 class Repository(NamedTuple):
     """The files of a repository.
 
     sources: the documents of all YAML and JSON files, and Containerfiles. inventories: the files that may be
-    inventories in INI format. texts: file → its bytes. findings: about unreadable files. starts: (file, number of a
-    document) → its first line.
+    inventories in INI format. texts: file → its bytes, with words for placeholders where they keep it from being YAML.
+    findings: about unreadable files. starts: (file, number of a document) → its first line. unreadable: the texts
+    that are not YAML. placeholders: what nobody fills in here; None to leave such files unread.
     """
 
     sources: list[Source]
@@ -79,16 +93,18 @@ class Repository(NamedTuple):
     texts: dict[str, bytes]
     findings: list[LocatedFinding]
     starts: dict[tuple[str, int], int]
+    unreadable: list[str]
+    placeholders: Placeholders | None
 
 
-def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
+def read(paths: Iterable[str], stdin: bytes = b"", placeholders: Placeholders | None = None) -> Repository:
     """The documents of files, and of all in folders that look like YAML, JSON, Containerfiles or INI inventories.
 
-    The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
-    not YAML and cause a warning. An archive (tar) counts as the folder that it holds. Raises UsageError for a path that
-    does not exist, and for an archive that cannot be unpacked.
+    The path ``-`` is standard input. A named file must be readable. In folders, a file that is not YAML causes a
+    warning if it may hold objects. An archive (tar) counts as the folder that it holds. Raises UsageError for a path
+    that does not exist, and for an archive that cannot be unpacked.
     """
-    repository = Repository([], [], {}, [], {})
+    repository = Repository([], [], {}, [], {}, [], placeholders)
     for path in paths:
         if path == STDIN:
             _add(repository, STDIN_NAME, stdin, ERROR)
@@ -97,13 +113,25 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
         if not location.exists():
             raise UsageError(f"{path}: no such file or folder; name a file, a folder, or - for standard input")
         if location.name.endswith(_ARCHIVES):
-            for name, content in _members(location):
+            for name, content in _members(location, placeholders is not None):
                 _add(repository, f"{path}/{name}", content, WARNING)
             continue
-        files = filter(_looks_readable, regular_files(location, _is_entered)) if location.is_dir() else [location]
-        for file in files:
+        for file in _files(location, placeholders is not None) if location.is_dir() else [location]:
             _add(repository, str(file), _content(file), WARNING if location.is_dir() else ERROR)
+    repository.findings[:] = _merged(repository.findings)
     return repository
+
+
+def _files(folder: Path, with_templates: bool) -> Iterator[Path]:
+    """The files of a folder that look readable. with_templates: also those that are YAML only when rendered."""
+    for file in regular_files(folder, _is_entered):
+        if _looks_readable(file, with_templates) and (with_templates or not _is_of_chart(file)):
+            yield file
+
+
+def _is_of_chart(file: Path) -> bool:
+    """Whether a file is a template of a Helm chart."""
+    return any(folder.name == "templates" and (folder.parent / "Chart.yaml").exists() for folder in file.parents)
 
 
 def add(repository: Repository, file: str) -> None:
@@ -117,12 +145,12 @@ def _content(file: Path) -> bytes:
         return opened.read(LARGEST + 1)
 
 
-def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
+def _members(archive: Path, with_templates: bool) -> Iterator[tuple[str, bytes]]:
     """Name and content of the files of an archive that look readable."""
     try:
         with tarfile.open(archive) as opened:
             for member in opened:
-                wanted = member.isfile() and _looks_readable(Path(member.name))
+                wanted = member.isfile() and _looks_readable(Path(member.name), with_templates)
                 content = opened.extractfile(member) if wanted else None
                 if content is not None:
                     yield member.name, content.read(LARGEST + 1)
@@ -142,16 +170,18 @@ def _unpacked(content: bytes) -> bytes | None:
 
 
 def _is_entered(folder: Path) -> bool:
-    return not (folder.name.startswith(".") or folder.name in _SKIPPED or _holds_templates(folder))
+    return not (folder.name.startswith(".") or folder.name in _SKIPPED)
 
 
-def _looks_readable(file: Path) -> bool:
+def _looks_readable(file: Path, with_templates: bool) -> bool:
     if file.name.startswith("."):
         return False
     if is_containerfile(str(file)):
         return True
     if file.suffix == _PACKED:
         return Path(file.stem).suffix in _SUFFIXES
+    if file.suffix in _TEMPLATES:
+        return with_templates and Path(file.stem).suffix in _SUFFIXES
     if file.suffix:
         return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _TOOL_CONFIGS)
     return (
@@ -164,11 +194,6 @@ def _looks_readable(file: Path) -> bool:
 def is_containerfile(file: str) -> bool:
     """Whether the name is that of a Containerfile: Dockerfile, or fedora.containerfile."""
     return Path(file).name.lower().rpartition(".")[2] in _CONTAINERFILES
-
-
-def _holds_templates(folder: Path) -> bool:
-    """Whether the folder belongs to a Helm chart. `helm template | ... -` checks what the chart renders."""
-    return folder.name == "templates" and (folder.parent / "Chart.yaml").exists()
 
 
 def _add(repository: Repository, file: str, content: bytes, severity: str) -> None:
@@ -191,21 +216,88 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
         repository.sources.append(Source(Location(file), content.decode(errors="replace")))
         return
     try:
-        parsed = _NEXT_OBJECT.sub(b"}\n--- {", content) if content.startswith(b"{") else content
-        contents = _documents(parsed, file)
+        contents = _read_documents(repository, file, content, severity)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Ansible reads a file as INI if it is not YAML. Scripts are not executed.
             repository.inventories.extend([] if content.startswith(b"#!") else [file])
-            return
-        where = _PLACE.match(str(error).removeprefix(file))
-        line, message = (int(where[1]), where[2]) if where else (0, str(error))
-        repository.findings.append(
-            LocatedFinding(message, severity, rule="unreadable", location=Location(file, line=line))
-        )
+        elif severity == ERROR or _OURS.search(content):
+            repository.unreadable.append(content.decode(errors="replace"))
+            repository.findings.append(_unreadable(file, error, severity))
         return
     repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
     repository.starts.update({(file, document.number): document.line for document in contents})
+
+
+def _read_documents(repository: Repository, file: str, content: bytes, severity: str) -> list[Document]:
+    """The documents of a file; those that can be read if others cannot. Raises TextError."""
+    placeholders = repository.placeholders
+    parsed = _NEXT_OBJECT.sub(b"}\n--- {", content) if content.startswith(b"{") else content
+    has_defaults = placeholders is not None and b"${" in content
+    if has_defaults:
+        repository.texts[file] = parsed = with_defaults(parsed.decode(errors="surrogateescape")).encode(
+            errors="surrogateescape"
+        )
+    try:
+        return _documents(parsed, file)
+    except TextError as error:
+        if not _OURS.search(content):
+            raise
+        text = content.decode(errors="replace")
+        if FORMS.search(text) is None:
+            return _readable_documents(repository, file, content, severity, error)
+        if placeholders is None:
+            raise
+        repository.texts[file] = rendered = as_yaml(text, placeholders).encode()
+        try:
+            return _documents(rendered, file)
+        except TextError:
+            repository.texts[file] = content
+            repository.unreadable.append(text)
+            repository.findings.append(
+                LocatedFinding(NEEDS_ENGINE, NOTE, rule="unchecked", location=Location(file, line=1))
+            )
+            return []
+
+
+def _readable_documents(
+    repository: Repository, file: str, content: bytes, severity: str, error: TextError
+) -> list[Document]:
+    """The documents beside those that are not YAML, as kubectl applies them. Raises TextError if there are none."""
+    starts = [0, *(match.start() for match in _SEPARATOR.finditer(content))]
+    result, broken = [], list[str]()
+    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(content)])):
+        try:
+            found = _documents(content[start:end], file)
+        except TextError:
+            broken.append(content[start:end].decode(errors="replace"))
+            continue
+        before = content.count(b"\n", 0, start)
+        result += [document._replace(number=number, line=document.line + before) for document in found]
+    if not result:
+        raise error
+    repository.unreadable.extend(broken)
+    repository.findings.append(_unreadable(file, error, severity))
+    return result
+
+
+def _unreadable(file: str, error: TextError, severity: str) -> LocatedFinding:
+    where = _PLACE.match(str(error).removeprefix(file))
+    line, message = (int(where[1]), where[2]) if where else (0, str(error))
+    return LocatedFinding(message, severity, rule="unreadable", location=Location(file, line=line))
+
+
+def _merged(findings: Iterable[LocatedFinding]) -> list[LocatedFinding]:
+    """The findings with one for each kind of problem that files of folders have."""
+    alike: dict[tuple[str, ...], list[LocatedFinding]] = {}
+    for finding in findings:
+        own = (finding.location.file,) if finding.severity == ERROR else ()
+        alike.setdefault((finding.rule, _DETAILS.sub("", finding.text), *own), []).append(finding)
+    result = []
+    for first, *others in alike.values():
+        places = first_names((f"{other.location.file}:{other.location.line}" for other in others), 3)
+        result.append(replace(first, text=f"{first.text}; the same in {places}") if others else first)
+    return result
 
 
 def _documents(content: bytes, file: str) -> list[Document]:

@@ -29,6 +29,7 @@ from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
 from .objects import VM, DeclaredObject
 from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
+from .placeholders import Placeholders
 from .sources import Repository, Source, SourceManifest, add, kinds_in, manifests, mapping_items
 
 Options = dict[str, Any]
@@ -52,9 +53,6 @@ _NO_GUEST_OPTIONS: Final = (
     "tolerations",
     "run_strategy",
 )
-PLACEHOLDER: Final = "templated"
-"""Replaces a templated name or namespace."""
-
 _VIRTUAL_MACHINE: Final = DeclaringModule("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
 _MODULES: Final = {
     "virtual_machine": _VIRTUAL_MACHINE,
@@ -87,7 +85,9 @@ class TaskObject(NamedTuple):
         return replace(self.finding("unchecked", NOTE, option, message), unjudged=kind)
 
 
-def objects_of_document(source: Source, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+def objects_of_document(
+    source: Source, namespace: str, placeholders: Placeholders
+) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     yield from misspelt(source)
     for location, key, value, variables in mapping_items(source.location, source.content, _declares):
@@ -98,7 +98,7 @@ def objects_of_document(source: Source, namespace: str) -> Iterator[DeclaredObje
             module = _MODULES[key.removeprefix(COLLECTION)]
             found = _task_objects(module, location, value, (module.plural,))
         for task_object in found:
-            yield from _checked_object(task_object, namespace)
+            yield from _checked_object(task_object, namespace, placeholders)
 
 
 def _declares(_location: Location, key: str, value: Any) -> bool:
@@ -109,11 +109,13 @@ def _declares(_location: Location, key: str, value: Any) -> bool:
     return key == _ROLE_LIST and isinstance(value, list)
 
 
-def host_vm(host: Host, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+def host_vm(
+    host: Host, namespace: str, placeholders: Placeholders
+) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
     """The VM that a host of an inventory is. namespace: the default."""
     task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
     for _index, options in _object_options(task, _VIRTUAL_MACHINE):
-        yield from _checked_object(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace)
+        yield from _checked_object(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace, placeholders)
 
 
 def _task_objects(
@@ -148,11 +150,13 @@ def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple
             yield index, merge_options(shared, expand_shorthand(item, spec), spec, exclusive)
 
 
-def _checked_object(task_object: TaskObject, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+def _checked_object(
+    task_object: TaskObject, namespace: str, placeholders: Placeholders
+) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
     options = dict(task_object.options)
     for name in _STRINGS:
         if _why_unknown(options.get(name)) == _TEMPLATE:
-            options[name] = PLACEHOLDER
+            options[name] = placeholders.hidden_text(options[name])
     if options.get("state") == "absent":
         return
     task_object = task_object._replace(options=options)
@@ -217,7 +221,7 @@ def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]
                 for kind in kinds_in(item.content):
                     yield SourceManifest(where, {"apiVersion": "", "kind": kind}, f"{problem}{_NOT_CHECKED}")
             elif isinstance(item.content.get("kind"), str):
-                yield _with_placeholders(where, item.content, item.problem)
+                yield _with_reasons(where, item.content, item.problem)
 
 
 def add_linked_files(repository: Repository) -> Links:
@@ -241,18 +245,18 @@ def manifests_of(source: Source, links: Links) -> Iterator[SourceManifest]:
             yield item
             continue
         whole = completed(item.manifest, options)
-        yield _with_placeholders(item.location, whole, patch_problem(whole, options))
+        yield _with_reasons(item.location, whole, patch_problem(whole, options))
     yield from task_manifests(*source)
 
 
-def _with_placeholders(location: Location, manifest: Options, problem: str) -> SourceManifest:
-    """The manifest with placeholders for a templated name and namespace."""
+def _with_reasons(location: Location, manifest: Options, problem: str) -> SourceManifest:
+    """The manifest with the reasons why it or parts of it are unknown. Its name and namespace may be templates."""
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict):
-        names = {name: PLACEHOLDER for name in ("name", "namespace") if _why_unknown(metadata.get(name)) == _TEMPLATE}
-        manifest = {**manifest, "metadata": {**metadata, **names}}
-    why = problem or _why_unknown(manifest)
-    return SourceManifest(location, manifest, f"{why}{_NOT_CHECKED}" if why else "", problem == PATCH)
+        metadata = {key: value for key, value in metadata.items() if key not in _STRINGS}
+    unknown = _why_unknown({**manifest, "metadata": metadata})
+    reasons = [f"{reason}{_NOT_CHECKED}" if reason else "" for reason in (problem, unknown)]
+    return SourceManifest(location, manifest, reasons[0], problem == PATCH, reasons[1])
 
 
 def _why_unknown(value: Any) -> str:

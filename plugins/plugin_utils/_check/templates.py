@@ -22,7 +22,7 @@ _WITHOUT_VALUE: Final = "the parameter {} of the Template has no value, so the o
 
 class Templates(CheckExtension):
     def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
-        location, manifest, problem, _patch = source
+        location, manifest, problem = source[:3]
         if problem or not is_template(manifest):
             return None
         return [

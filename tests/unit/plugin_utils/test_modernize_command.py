@@ -120,7 +120,7 @@ def test_waste_is_only_what_is_asked_for(tmp_path: Path, run_command: Run) -> No
 def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, run_command: Run) -> None:
     bad = template("b", "2Gi").replace("${NAME}", "${NAEM}")
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{bad}")
-    (tmp_path / "rendered.yml").write_text("{{ no }} yaml: {{ at all }}")
+    (tmp_path / "rendered.yml").write_text("{{ no }} kubevirt: {{ at all }}")
     code, lines, _error = run_command(tmp_path, "--output", tmp_path / "new")
     place = f"{tmp_path}/old.yml:{template('a', '2Gi').count(chr(10)) + 2}"
     assert code == 1 and f"not converted: {place}: spec: spec.virtualMachine: references undefined" in lines[2]

@@ -175,9 +175,9 @@ def test_summary_counts_unreadable_objects(check: Check) -> None:
     templated = yaml.safe_dump(vm()).replace("name: web", "name: {{ name }}")
     wrong = {**vm(), "spec": "text"}
     other = "kind: Deployment\nmetadata: {{ x }}\n"
-    files = {"all/a.yaml": templated, "all/b.yaml": f"- {{{{ x }}}}\n---\n{templated}", "all/c.yaml": wrong}
-    _code, lines = check({**files, "all/d.yaml": other})
-    assert lines[-1] == "1 object checked for KubeVirt 1.9: 4 errors; not checked: 2 VirtualMachine"
+    files = {"all/a.yaml": templated, "all/b.yaml": f"- [\n---\n{yaml.safe_dump(vm())}", "all/c.yaml": wrong}
+    _code, lines = check({**files, "all/d.yaml": other, "all/e.yaml": f"{yaml.safe_dump(vm())}x: ]"})
+    assert lines[-1] == "3 objects checked for KubeVirt 1.9: 4 errors; not checked: 1 VirtualMachine"
 
 
 def test_list_items_are_reported_with_their_lines(check: Check) -> None:
@@ -374,10 +374,10 @@ def test_tasks_and_variables(check: Check) -> None:
         1,
         [
             "tasks.yml:9: error: virtual machine wrong: memry: unknown option; did you mean memory? [invalid]",
-            "tasks.yml:10: error: VirtualMachine templated/other: spec.instancetype.name:"
+            "tasks.yml:10: error: VirtualMachine {{ shop }}/other: spec.instancetype.name:"
             ' virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.huge" not found; did you mean u1.large,'
             " u1.xlarge or u1.8xlarge? [not-found]",
-            "tasks.yml:13: note: virtual machine templated: labels: has a template, so the object is not checked; run"
+            "tasks.yml:13: note: virtual machine {{ item }}: labels: has a template, so the object is not checked; run"
             " the playbook with --check against a cluster [unchecked]",
             "tasks.yml:16: error: instancetype big: spec.cpu.guest: 0 is too small; write 1 or more [invalid]",
             "tasks.yml:26: error: VirtualMachine shop/listed: spec.preference.name: virtualmachineclusterpreferences"
@@ -470,7 +470,8 @@ def test_files_and_folders(check: Check, capsys: pytest.CaptureFixture[str], mon
         {
             "repository/chart/templates/vm.yaml": "{{ if }}",
             "repository/vm.yaml": vm(),
-            "repository/deep/two.yaml": "a: 1\na: 2",
+            "repository/deep/two.yaml": "a: 1\na: kubevirt",
+            "repository/deep/other.yaml": "a: 1\na: 2",
         }
     )
     assert main(["repository"]) == 0

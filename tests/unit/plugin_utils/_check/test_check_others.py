@@ -62,6 +62,7 @@ TASKS = """\
     - kubevirt.core.kubevirt_vm: {name: web, namespace: shop, spec: "{{ spec }}"}
     - kubevirt_vm: {name: old, memory: 4Gi}
 """
+REST = "which is not checked; the rest is [unchecked]"
 HINT = "so the object is not checked; run the playbook with --check against a cluster [unchecked]"
 
 
@@ -69,7 +70,7 @@ def test_tasks_of_other_collections(lines: Lines) -> None:
     *found, summary = lines(TASKS)
     none = ": spec.instancetype.name: virtualmachineclusterinstancetypes"
     assert [line.partition(none)[0] for line in found] == [
-        "x.yml:9: error: VirtualMachine shop/templated",
+        "x.yml:9: error: VirtualMachine shop/{{ item }}",
         "x.yml:16: error: VirtualMachine default/listed",
         "x.yml:19: error: VirtualMachine shop/text",
         f"x.yml:25: note: VirtualMachine: has a template, {HINT}",
@@ -77,10 +78,10 @@ def test_tasks_of_other_collections(lines: Lines) -> None:
         f"x.yml:32: note: VirtualMachine a: is a patch, {HINT}",
         "x.yml:40: error: VirtualMachine shop/web",
         "x.yml:41: error: VirtualMachine shop/web-x",
-        f"x.yml:42: note: VirtualMachine shop/web: has a template, {HINT}",
+        f"x.yml:42: note: VirtualMachine shop/web: has a template in spec.template.spec, {REST}",
         f"x.yml:43: note: VirtualMachine old: the options of community.kubevirt are not known, {HINT}",
     ]
-    assert summary == "5 objects checked for KubeVirt 1.9: 5 errors, 5 notes; not checked: 5 VirtualMachine"
+    assert summary == "6 objects checked for KubeVirt 1.9: 5 errors, 5 notes; not checked: 4 VirtualMachine"
 
 
 LINKED = """\
@@ -105,9 +106,9 @@ def test_files_that_tasks_take_are_checked(check: Callable[..., tuple[int, list[
     for path in ("play.yml", "."):
         _code, found = check({}, paths=[path])
         assert any(
-            line.endswith(f"later.yml.j2:1: note: VirtualMachine templated: is a patch, {HINT}") for line in found
+            line.endswith(f"later.yml.j2:1: note: VirtualMachine {{{{ name }}}}: is a patch, {HINT}") for line in found
         )
-        error = "templates/vm.yml.j2:4: error: VirtualMachine lab/templated: spec.instancetype.name: "
+        error = "templates/vm.yml.j2:4: error: VirtualMachine lab/{{ name }}: spec.instancetype.name: "
         assert any(line.startswith(error) for line in found) and len(found) == 3
 
 
