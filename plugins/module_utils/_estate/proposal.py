@@ -149,7 +149,8 @@ def _declared(
                 "instancetype": size.name,
                 "preference": preference,
                 "reasons": reasons,
-                "not_brought": lost,
+                # A VM that is right-sized stays where it is.
+                "not_brought": [] if rules.rightsize and machine.get("instancetype") else lost,
             }
         )
     return rows, vms, unmapped

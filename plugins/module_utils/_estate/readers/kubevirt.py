@@ -16,6 +16,7 @@ from ..._resolver.kubevirt.find import find
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.vmi import vcpus
 from ..._task_objects import PATCH, TaskObject, files_of, module_of, objects_of
+from . import kubevirt_fields
 from .reading import Reading
 
 _VM: Final = "VirtualMachine"
@@ -126,21 +127,37 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
             device.get("deviceName") for kind in ("gpus", "hostDevices") for device in devices.get(kind) or ()
         ],
         "disks": _disks(vm, spec),
-        "nics": [
-            {"network": value_at(item, ("multus", "networkName")) or "pod"} for item in spec.get("networks") or ()
-        ],
+        "nics": _nics(spec, devices),
         "tags": value_at(vm, ("metadata", "labels")),
+        "not_brought": kubevirt_fields.lost(vm),
     }
+
+
+def _nics(spec: Manifest, devices: Manifest) -> list[dict[str, Any]]:
+    """The interfaces by network; without any, KubeVirt connects a VM to the pod network if it may."""
+    interfaces = {item.get("name"): item for item in devices.get("interfaces") or ()}
+    if not spec.get("networks") and devices.get("autoattachPodInterface") is not False:
+        return [{"network": "pod"}]
+    nics = []
+    for network in spec.get("networks") or ():
+        own = interfaces.get(network.get("name"), {})
+        nic = {"network": value_at(network, ("multus", "networkName")) or "pod"}
+        state = {"connected": False} if own.get("state") in ("down", "absent") else {}
+        nics.append({**nic, "mac": own.get("macAddress"), "model": own.get("model"), **state})
+    return nics
 
 
 def _disks(vm: Manifest, spec: Manifest) -> list[dict[str, Any]]:
     """The disks that keep data; sizes are those of the VM's own DataVolumes."""
     templates = template_specs(vm)
+    devices = value_at(spec, ("domain", "devices", "disks")) or ()
+    shared = {item.get("name") for item in devices if item.get("shareable")}
     disks = []
     for volume in filter(claim_of, spec.get("volumes") or ()):
         source = templates.get(claim_of(volume), {})
         storage = source.get("storage") or source.get("pvc") or {}
         amount = value_at(storage, ("resources", "requests", "storage"))
         size = parse(str(amount)).value if amount else None
-        disks.append({"name": volume["name"], "size": size, "storage": storage.get("storageClassName")})
+        own = {"size": size, "storage": storage.get("storageClassName"), "shared": volume["name"] in shared or None}
+        disks.append({"name": volume["name"], **own})
     return disks

@@ -263,3 +263,9 @@ def test_mistakes_name_the_rule() -> None:
         proposed([machine()], rules={"wast": 3})
     with pytest.raises(FieldError, match=r"^rules: expected a dictionary, found 3$"):
         proposed([machine()], rules=3)
+
+
+def test_nothing_of_a_right_sized_vm_is_lost() -> None:
+    item = machine(instancetype="u1.large", used={"cpu": 1, "memory": GIB}, not_brought=["settings: nodeSelector"])
+    assert one(item)["not_brought"] == ["settings: nodeSelector"]
+    assert one(item, rules={"rightsize": "p95"})["not_brought"] == []

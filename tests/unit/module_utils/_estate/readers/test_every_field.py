@@ -1,7 +1,7 @@
 """No field of an export is lost without a word: a machine has it, a line says it, or a table ignores it on purpose."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +10,8 @@ import export_fields
 import pytest
 
 from plugins.module_utils._estate.readers import (
+    kubevirt,
+    kubevirt_fields,
     openstack,
     openstack_fields,
     proxmox,
@@ -19,6 +21,10 @@ from plugins.module_utils._estate.readers import (
     vsphere,
 )
 from plugins.module_utils._estate.readers.reading import Reading
+from plugins.module_utils._resolver.api import release_schema
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 CLOUD_TABLES = {"server": "servers", "flavor": "flavors", "volume": "volumes"}
 
@@ -103,6 +109,9 @@ def test_random_columns_of_rvtools_together() -> None:
 
 def test_unknown_columns_and_tabs_are_told_once() -> None:
     changes = {("vInfo", "owner"): "ann", ("vDisk", "owner"): "ann", ("vMemory", "mmtest-tags"): "x"}
+    assert rvtools.read({"vInfo": [], "Notes": []}).remarks == [
+        "Notes: no tab of RVTools has this name; it does not count"
+    ]
     assert of_rvtools(changes).remarks == [
         "columns of no known meaning do not count: owner, mmtest-tags; attributes makes labels of vInfo's"
     ]
@@ -255,3 +264,51 @@ def test_each_property_of_vsphere() -> None:
             changed = shown(of_vsphere(**{name: values.get(name, 3 if "Allocation" in name else "x")}))
             assert changed != shown(of_vsphere()), name
     assert "snapshots: 2;" in shown(of_vsphere(snapshot=values["snapshot"]))
+
+
+VM_FIELDS = release_schema._known_fields(NEWEST)
+SAMPLES = {"string": "x", "bool": True, "Quantity": "3Gi", "Empty": {}}
+USUAL = {"domain": {"devices": {}, "cpu": {"cores": 2}, "memory": {"guest": "1Gi"}}}
+
+
+def of_type(name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Each field below a type of KubeVirt with a value that has only this field."""
+    for field, kind in VM_FIELDS[name].items():
+        bare = kind.removeprefix("[]").removeprefix("map[string]").lstrip("*")
+        if bare not in VM_FIELDS or not VM_FIELDS[bare] or depth > 9:
+            found = [("", SAMPLES.get(bare, 3))]
+        else:
+            found = [(f".{path}", value) for path, value in of_type(bare, depth + 1)]
+        for path, value in found:
+            is_map = "map[string]" in kind
+            held = {"k": value} if is_map else value
+            yield f"{field}{'.k' if is_map else ''}{path}", {field: [held] if kind.startswith("[]") else held}
+
+
+def merged(first: Any, second: Any) -> Any:
+    if isinstance(first, dict) and isinstance(second, dict):
+        both = {key: merged(first[key], second[key]) for key in first.keys() & second.keys()}
+        return {**first, **second, **both}
+    return second
+
+
+def of_kubevirt(change: Mapping[str, Any]) -> Reading:
+    spec = merged({"template": {"spec": USUAL}}, change)
+    reading = Reading()
+    kubevirt.add(reading, "vm.yml", {"metadata": {"name": "web"}, "spec": spec}, Cluster(Objects([]), KubeVirt(NEWEST)))
+    return reading
+
+
+def test_each_field_of_vms() -> None:
+    """Thousands of paths; a VM that cannot be read is a remark."""
+    plain = shown(of_kubevirt({}))
+    told = 0
+    for path, change in of_type("VirtualMachineSpec"):
+        ignored = any(fnmatchcase(path, pattern) for pattern in kubevirt_fields.IGNORED)
+        differs = shown(of_kubevirt(change)) != plain
+        used = any(fnmatchcase(path, pattern) for pattern in kubevirt_fields.USED)
+        # Names, and what is the same as the usual or counts with another field only.
+        assert differs or ignored or used, path
+        told += differs and not used and not ignored
+    assert told > 300
+    assert kubevirt_fields.lost({"spec": {"template": None, "updateVolumesStrategy": None}}) == []

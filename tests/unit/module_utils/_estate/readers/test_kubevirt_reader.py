@@ -66,6 +66,7 @@ def test_vm_with_a_size_of_its_own() -> None:
         "disks": [{"name": "root", "size": 10 * GIB, "storage": "fast"}, {"name": "data"}],
         "nics": [{"network": "pod"}, {"network": "net/dmz"}],
         "tags": {"app": "web"},
+        "not_brought": ["settings: volumes.cloudInitNoCloud.userData"],
     }
     assert machines_of([item])
 
@@ -151,3 +152,21 @@ def test_files_of_tasks() -> None:
     task = {"kubernetes.core.k8s": {"template": "vm.yml.j2", "namespace": "lab"}}
     plays = [{"hosts": "all", "tasks": [{"block": [task]}, {"debug": {"msg": "x"}}]}]
     assert list(kubevirt.files_in(plays)) == [("templates", "vm.yml.j2", task["kubernetes.core.k8s"])]
+
+
+def test_interfaces_of_vms() -> None:
+    memory = {"memory": {"guest": "1Gi"}}
+    (item,) = added(vm(memory)).machines
+    assert item["nics"] == [{"network": "pod"}]
+    (item,) = added(vm({**memory, "devices": {"autoattachPodInterface": False}})).machines
+    assert "nics" not in item
+    interfaces = [
+        {"name": "a", "masquerade": {}, "macAddress": "02:00:00:00:00:01", "model": "e1000"},
+        {"name": "b", "bridge": {}, "state": "down"},
+    ]
+    networks = [{"name": "a", "pod": {}}, {"name": "b", "multus": {"networkName": "net/dmz"}}]
+    (item,) = added(vm({**memory, "devices": {"interfaces": interfaces}}, {"networks": networks})).machines
+    assert item["nics"] == [
+        {"network": "pod", "mac": "02:00:00:00:00:01", "model": "e1000"},
+        {"network": "net/dmz", "connected": False},
+    ]

@@ -139,3 +139,26 @@ def test_containers_are_no_machines() -> None:
     assert (reading.machines, reading.left_out) == ([], {"containers": 1})
     assert reading.remarks == ["containers of LXC are no machines and are not brought: ct1"]
     assert added({"lock": "suspended"}).machines[0]["power"] == "suspended"
+
+
+def test_machines_of_a_list() -> None:
+    reading = Reading()
+    entry = {"vmid": 101, "status": "running", "maxcpu": 2, "maxmem": GIB, "pool": "shop", "tags": "a;b"}
+    others = ({"type": "lxc", "name": "ct"}, {"template": 1}, {"maxcpu": "many"})
+    for number, changes in enumerate(({}, *others)):
+        proxmox.add_listed(reading, "list.json", {**entry, "vmid": 101 + number, **changes})
+    assert reading.machines == [
+        {
+            "id": "101",
+            "name": "vm-101",
+            "folder": "shop",
+            "power": "on",
+            "vcpus": 2,
+            "memory": GIB,
+            "tags": {"a": "true", "b": "true"},
+            "not_brought": ["its disks, network interfaces and devices: save its configuration too, qm config 101"],
+        }
+    ]
+    assert reading.left_out == {"containers": 1, "templates": 1, "unreadable": 1}
+    assert proxmox.is_config({"cores": 1}) and not proxmox.is_config({"ring0_addr": "a"})
+    proxmox.tell_containers(Reading())
