@@ -39,6 +39,7 @@ from .diagnosis import Diagnosis
 from .extension import CheckExtension
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
+from .kustomizations import Kustomized
 from .objects import DeclaredObject, KnownObjects
 from .placeholders import MANY, Placeholders
 from .sources import UsageError
@@ -154,7 +155,8 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     read = head.repository
     findings += placeholders.notes({declared.location: declared.label for declared in head.objects})
     repositories = [read, *([base.repository] if base is not None else [])]
-    findings = _located(prerequisites.merge_notes(findings), repositories)
+    # Overlays of a base have the same problems.
+    findings = _located(prerequisites.merge_notes(dict.fromkeys(findings)), repositories)
     is_image = any(sources.is_containerfile(source.location.file) for source in read.sources)
     if not head.labels and not is_image and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
@@ -227,6 +229,7 @@ def _read(
     placeholders: Placeholders,
 ) -> _Objects:
     links = tasks.add_linked_files(repository)
+    kustomized = Kustomized(repository)
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
     results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
@@ -236,7 +239,7 @@ def _read(
         results += catalogs.catalog(catalog, kubevirt.release)
     for source in repository.sources:
         inside_tasks = sources.manifests(catalogs.definitions(source))
-        for manifest in (*tasks.manifests_of(source, links), *inside_tasks):
+        for manifest in (*kustomized.judged(tasks.manifests_of(source, links)), *inside_tasks):
             filled = placeholders.completed(manifest.location, manifest.manifest)
             for inside in _objects_in(manifest._replace(manifest=filled)):
                 declared_keys = prerequisites.declared_keys([inside.manifest], namespace)

@@ -1,0 +1,88 @@
+"""Patches of objects: RFC 6902, and kustomize's strategic merge for kinds without a schema, such as KubeVirt's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ...module_utils._resolver.api.tree import copy
+
+_DIRECTIVE: Final = "$patch"
+_END: Final = "-"
+
+
+class PatchError(Exception):
+    """A patch does not fit its object."""
+
+
+def merged(value: Any, patch: Any) -> Any:
+    """The value with a strategic merge patch: mappings are merged, null removes, everything else is replaced."""
+    if not isinstance(patch, dict):
+        return copy(patch)
+    directive = patch.get(_DIRECTIVE)
+    own = {key: part for key, part in patch.items() if key != _DIRECTIVE}
+    if directive == "delete":
+        return None
+    if directive == "replace" or not isinstance(value, dict):
+        return {key: merged(None, part) for key, part in own.items() if part is not None}
+    result = dict(value)
+    for key, part in own.items():
+        new = None if part is None else merged(value.get(key), part)
+        if new is None:
+            result.pop(key, None)
+        else:
+            result[key] = new
+    return result
+
+
+def json_patched(value: Any, operations: Iterable[Any]) -> Any:
+    """The value with the operations of RFC 6902. Raises PatchError."""
+    whole = {"": copy(value)}
+    for operation in operations:
+        try:
+            _apply(whole, operation)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise PatchError(str(operation)) from error
+    return whole[""]
+
+
+def _apply(whole: dict[str, Any], operation: dict[str, Any]) -> None:
+    name, path = operation["op"], _steps(operation["path"])
+    if name in ("move", "copy"):
+        source = _steps(operation["from"])
+        value = copy(_value(whole, source))
+        if name == "move":
+            _remove(whole, source)
+        _add(whole, path, value)
+    elif name == "add":
+        _add(whole, path, copy(operation["value"]))
+    elif name == "replace":
+        _remove(whole, path)
+        _add(whole, path, copy(operation["value"]))
+    elif name == "remove":
+        _remove(whole, path)
+    elif name != "test" or _value(whole, path) != operation["value"]:
+        raise ValueError(name)
+
+
+def _steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
+
+
+def _value(whole: Any, steps: Iterable[str]) -> Any:
+    for step in steps:
+        whole = whole[int(step)] if isinstance(whole, list) else whole[step]
+    return whole
+
+
+def _add(whole: Any, steps: list[str], value: Any) -> None:
+    parent, last = _value(whole, steps[:-1]), steps[-1]
+    if isinstance(parent, list):
+        parent.insert(len(parent) if last == _END else int(last), value)
+    else:
+        parent[last] = value
+
+
+def _remove(whole: Any, steps: list[str]) -> None:
+    parent, last = _value(whole, steps[:-1]), steps[-1]
+    del parent[int(last) if isinstance(parent, list) else last]
