@@ -23,6 +23,25 @@ class _Edit(NamedTuple):
     text: str
 
 
+_GONE: Final = object()
+
+
+class _Entry(NamedTuple):
+    """An entry of a mapping or a list. key: None in a list. new: its new value, or _GONE."""
+
+    key: Any
+    value: Any
+    new: Any
+
+    @property
+    def start(self) -> int:
+        return int((self.key or self.value).start_mark.index)
+
+    @property
+    def end(self) -> int:
+        return _end(self.value)
+
+
 def edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str, Any]) -> str:
     """The text with another mapping at a place.
 
@@ -34,8 +53,9 @@ def edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str
     for event in events:
         if getattr(event, "anchor", None) and start <= event.start_mark.index <= end:
             raise EditError(f"has the anchor or alias {event.anchor}, which stands for other lines")
+    whole = [_Edit(start, end, _flow(new))]
     result = text
-    for edit in sorted(_edits(text, node, new), reverse=True):
+    for edit in sorted(_edits(text, node, new) if _has_common_entries(node, new) else whole, reverse=True):
         result = result[: edit.start] + edit.text + result[edit.end :]
     try:
         same = _plain(_found(result, document, path)) == new
@@ -82,28 +102,97 @@ def _end(node: Any) -> int:
     return _end(last[1] if isinstance(last, tuple) else last)
 
 
-def _edits(text: str, node: Any, new: Mapping[str, Any]) -> Iterator[_Edit]:
-    """The edits that make a mapping the new one. Mappings in both change entry by entry."""
-    if node.flow_style:
-        yield _Edit(node.start_mark.index, _end(node), _flow(new))
-        return
-    old = _plain(node)
-    added = {key: value for key, value in new.items() if key not in old}
-    place = None
-    for index, (key, value) in enumerate(node.value):
-        if key.value in new and new[key.value] == old[key.value]:
+def _edits(text: str, node: Any, new: Any) -> Iterator[_Edit]:
+    """The edits that make a mapping or a list the new one, entry by entry."""
+    entries, added = _entries(node, new)
+    for entry in entries:
+        if entry.new is _GONE or _plain(entry.value) == entry.new:
             continue
-        place = key if place is None else place
-        if key.value not in new:
-            following = node.value[index + 1][0] if index + 1 < len(node.value) else None
-            yield _removal(text, key, value, following)
-        elif isinstance(value, yaml.MappingNode) and isinstance(new[key.value], Mapping) and new[key.value]:
-            yield from _edits(text, value, new[key.value])
+        if _has_common_entries(entry.value, entry.new):
+            yield from _edits(text, entry.value, entry.new)
         else:
-            colon = text.index(":", key.end_mark.index) + 1
-            yield _Edit(colon, len(text[: _end(value)].rstrip()), f" {_flow(new[key.value])}")
+            yield _replacement(text, entry)
+    change = _flow_changes if node.flow_style else _block_changes
+    yield from change(text, node, entries, added)
+
+
+def _entries(node: Any, new: Any) -> tuple[list[_Entry], Any]:
+    """The entries of a mapping or a list, and what the new one has besides."""
+    if isinstance(node, yaml.MappingNode):
+        old = {key.value for key, _value in node.value}
+        entries = [_Entry(key, value, new.get(key.value, _GONE)) for key, value in node.value]
+        return entries, {key: value for key, value in new.items() if key not in old}
+    names = [_name(_plain(value)) for value in node.value]
+    by_name = {_name(value): value for value in new}
+    if None not in by_name and None not in names and len(by_name) == len(new) and len({*names}) == len(names):
+        entries = [_Entry(None, value, by_name.get(name, _GONE)) for name, value in zip(names, node.value)]
+        added = [value for value in new if _name(value) not in names]
+    else:
+        kept = new if len(new) == len(names) else [_GONE] * len(names)
+        entries, added = [_Entry(None, value, entry) for value, entry in zip(node.value, kept)], []
+    return entries, added
+
+
+def _name(value: Any) -> Any:
+    return value.get("name") if isinstance(value, Mapping) else None
+
+
+def _has_common_entries(node: Any, new: Any) -> bool:
+    kind = {"mapping": Mapping, "sequence": list}.get(node.id, ())
+    return isinstance(new, kind) and any(entry.new is not _GONE for entry in _entries(node, new)[0])
+
+
+def _replacement(text: str, entry: _Entry) -> _Edit:
+    if entry.key is None:
+        return _Edit(entry.start, entry.end, _flow(entry.new))
+    colon = text.index(":", entry.key.end_mark.index) + 1
+    return _Edit(colon, len(text[: entry.end].rstrip()), f" {_flow(entry.new)}")
+
+
+def _block_changes(text: str, node: Any, entries: Sequence[_Entry], added: Any) -> Iterator[_Edit]:
+    """Removes entries of a block, and adds others."""
+    for index, entry in enumerate(entries):
+        if entry.new is _GONE:
+            yield _removal(text, entry, entries[index + 1] if index + 1 < len(entries) else None)
     if added:
-        yield _addition(text, node, place, added)
+        changed = (entry for entry in entries if entry.key and _plain(entry.value) != entry.new)
+        yield _addition(text, node, next(changed, None), added)
+
+
+def _flow_changes(text: str, node: Any, entries: Sequence[_Entry], added: Any) -> Iterator[_Edit]:
+    """Removes entries between braces or brackets, and adds others behind the last one that stays."""
+    last = max(index for index, entry in enumerate(entries) if entry.new is not _GONE)
+    new = _flow(added)[1:-1] if added else ""
+    has_last_comma = text[entries[-1].end : _end(node)].lstrip().startswith(",")
+    for entry in entries if has_last_comma else entries[:last]:
+        if entry.new is _GONE:
+            yield _removal_of_flow(text, entry)
+    if not has_last_comma:
+        yield _Edit(entries[last].end, entries[-1].end, f", {new}" if new else "")
+    elif new:
+        start = text.index(",", entries[last].end) + 1
+        if _has_own_lines(text, entries[last].start, start):
+            indent = " " * (entries[last].start - _line_start(text, entries[last].start))
+            yield _Edit(_line_end(text, start), _line_end(text, start), f"{indent}{new},{_newline(text)}")
+        else:
+            yield _Edit(start, start, f" {new},")
+
+
+def _removal_of_flow(text: str, entry: _Entry) -> _Edit:
+    """An entry with its comma: its lines, if nothing else is there."""
+    end = text.index(",", entry.end) + 1
+    if _has_own_lines(text, entry.start, end):
+        return _Edit(_line_start(text, entry.start), _line_end(text, end), "")
+    return _Edit(entry.start, len(text) - len(text[end:].lstrip(" ")), "")
+
+
+def _has_own_lines(text: str, start: int, end: int) -> bool:
+    """Whether nothing but a comment stands beside a part of the text."""
+    return _begins_line(text, start) and not text[end : _line_end(text, end)].partition("#")[0].strip()
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _line_start(text: str, index: int) -> int:
@@ -115,25 +204,25 @@ def _line_end(text: str, index: int) -> int:
     return text.find("\n", index) + 1 or len(text)
 
 
-def _begins_line(text: str, key: Any) -> bool:
-    return not text[_line_start(text, key.start_mark.index) : key.start_mark.index].strip()
+def _begins_line(text: str, index: int, before: str = "") -> bool:
+    return text[_line_start(text, index) : index].strip() == before
 
 
-def _removal(text: str, key: Any, value: Any, following: Any) -> _Edit:
+def _removal(text: str, entry: _Entry, following: _Entry | None) -> _Edit:
     """The lines of an entry, or what stands before the next key behind the hyphen of a list."""
-    if not _begins_line(text, key):
-        return _Edit(key.start_mark.index, following.start_mark.index if following is not None else _end(value), "")
+    if not _begins_line(text, entry.start, "" if entry.key else "-"):
+        return _Edit(entry.start, following.start if following is not None else entry.end, "")
     # A text in several lines ends behind its last line break.
-    return _Edit(_line_start(text, key.start_mark.index), _line_end(text, len(text[: _end(value)].rstrip())), "")
+    return _Edit(_line_start(text, entry.start), _line_end(text, len(text[: entry.end].rstrip())), "")
 
 
-def _addition(text: str, node: Any, place: Any, added: Mapping[str, Any]) -> _Edit:
+def _addition(text: str, node: Any, place: _Entry | None, added: Any) -> _Edit:
     """The lines of new entries, before the first one that changes."""
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lines = yaml.safe_dump(dict(added), sort_keys=False, allow_unicode=True, width=_WIDE, indent=_STEP).splitlines()
+    newline = _newline(text)
+    lines = yaml.safe_dump(added, sort_keys=False, allow_unicode=True, width=_WIDE, indent=_STEP).splitlines()
     block = "".join(f"{' ' * node.start_mark.column}{line}{newline}" for line in lines)
-    if place is not None and _begins_line(text, place):
-        start = _line_start(text, place.start_mark.index)
+    if place is not None and _begins_line(text, place.start):
+        start = _line_start(text, place.start)
         return _Edit(start, start, block)
     end = _line_end(text, len(text[: _end(node)].rstrip()))
     return _Edit(end, end, block if text[:end].endswith("\n") else f"{newline}{block}")

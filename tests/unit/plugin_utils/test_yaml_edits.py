@@ -64,10 +64,98 @@ def test_other_ways_to_write_it() -> None:
         ("a: &x {b: 1}\nc: *x\n", ("a",), {"b": 2}, "has the anchor or alias x, which stands for other lines"),
         ("a: &x {b: 1}\nc:\n  d: *x\n  e: 1\n", ("c",), {"d": {"b": 1}}, "has the anchor or alias x, which"),
         ("a: &x {b: {c: 1}}\nd:\n  <<: *x\n", ("d", "b"), {"c": 2}, "has its b from an alias, which stands for"),
-        ("? a\n: 1\n", (), {"b": 1}, "is written in a way that cannot be changed in its place"),
+        ("{a, b: 1}\n", (), {"a": 2, "b": 1}, "is written in a way that cannot be changed in its place"),
     ],
 )
 def test_what_cannot_be_changed_in_place(text: str, path: Any, new: Any, message: str) -> None:
     with pytest.raises(EditError) as caught:
         changed(new, text, path=path)
     assert str(caught.value).startswith(message)
+
+
+BLOCK = """\
+disks:
+  # The system.
+  - name: root # never delete
+    disk: {bus: virtio}
+  # The data.
+  - disk:
+      bus: virtio
+    name: data
+sizes:
+- 1 # one
+- 2
+"""
+FLOW = """\
+{
+  disks: [
+    { name: "root", disk: { bus: "virtio" } }, # never delete
+    {
+      # The data.
+      name: "data",
+      disk: { bus: "virtio" },
+    },
+  ],
+  memory: "4Gi", # later less
+  rng: {},
+}
+"""
+ROOT, DATA = ({"name": name, "disk": {"bus": "virtio"}} for name in ("root", "data"))
+CDROM = {"name": "cd", "cdrom": {}}
+
+
+@pytest.mark.parametrize(
+    ("disks", "before", "after"),
+    [
+        ([ROOT, DATA], "", ""),
+        ([ROOT, {"name": "data", "disk": {}}], "disk:\n      bus: virtio\n", "disk: {}\n"),
+        ([{"name": "root"}, DATA], "    disk: {bus: virtio}\n", ""),
+        ([ROOT, {**DATA, "boot": 1}], "    name: data\n", "    name: data\n    boot: 1\n"),
+        ([ROOT, DATA, CDROM], "    name: data\n", "    name: data\n  - name: cd\n    cdrom: {}\n"),
+        ([DATA], "  - name: root # never delete\n    disk: {bus: virtio}\n", ""),
+        ([ROOT], "  - disk:\n      bus: virtio\n    name: data\n", ""),
+    ],
+)
+def test_only_lines_of_an_entry_of_a_list(disks: Any, before: str, after: str) -> None:
+    assert changed({"disks": disks, "sizes": [1, 2]}, BLOCK, path=()) == BLOCK.replace(before, after)
+
+
+def test_lists_without_names_change_by_index() -> None:
+    assert changed({"disks": [ROOT, DATA], "sizes": [1, 3]}, BLOCK, path=()) == BLOCK.replace("- 2", "- 3")
+    longer = changed({"disks": [ROOT, DATA], "sizes": [1, 2, 3]}, BLOCK, path=())
+    assert longer == BLOCK.replace("sizes:\n- 1 # one\n- 2\n", "sizes: [1, 2, 3]\n")
+
+
+@pytest.mark.parametrize(
+    ("new", "before", "after"),
+    [
+        ({"memory": "2Gi"}, '"4Gi"', "2Gi"),
+        ({"memory": None}, '  memory: "4Gi", # later less\n', ""),
+        ({"rng": None}, "  rng: {},\n", ""),
+        ({"rng": None, "memory": None}, '  memory: "4Gi", # later less\n  rng: {},\n', ""),
+        ({"cpu": {"cores": 2}}, "  rng: {},\n", "  rng: {},\n  cpu: {cores: 2},\n"),
+        ({"rng": None, "cpu": {}}, "  rng: {},\n", "  cpu: {},\n"),
+        ({"disks": [ROOT, {"name": "data"}]}, '      disk: { bus: "virtio" },\n', ""),
+        ({"disks": [{**ROOT, "disk": {}}, DATA]}, 'root", disk: { bus: "virtio" }', 'root", disk: {}'),
+        ({"disks": [{"disk": ROOT["disk"]}, DATA]}, '{ name: "root", disk', "{ disk"),
+        ({"disks": [{"name": "root"}, DATA]}, '"root", disk: { bus: "virtio" } }', '"root" }'),
+        ({"disks": [DATA]}, '    { name: "root", disk: { bus: "virtio" } }, # never delete\n', ""),
+    ],
+)
+def test_only_lines_of_a_flow(new: dict[str, Any], before: str, after: str) -> None:
+    old = {"disks": [ROOT, DATA], "memory": "4Gi", "rng": {}}
+    whole = {key: value for key, value in {**old, **new}.items() if value is not None}
+    assert changed(whole, FLOW, path=()) == FLOW.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("{a: 1, b: 2, c: 3}", "{a: 1, d: 4}"),
+        ("{b: 2, a: 1, c: 3,}", "{a: 1, d: 4, }"),
+        ("{b: 2, c: 3, a: 1}", "{a: 1, d: 4}"),
+        ("{\n  b: 2, c: 3, a: 1,\n}", "{\n  a: 1, d: 4,\n}"),
+    ],
+)
+def test_flows_on_one_line(text: str, after: str) -> None:
+    assert changed({"a": 1, "d": 4}, text, path=()) == after
