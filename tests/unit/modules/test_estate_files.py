@@ -209,6 +209,27 @@ def test_configuration_without_a_number_has_its_name(tmp_path: Path) -> None:
     (tmp_path / "web.json").write_text(json.dumps({"cores": 2, "name": "web", "digest": "d"}))
     (tmp_path / "more.json").write_text(json.dumps({"200": {"vmid": 200, "cores": 1, "name": "db"}}))
     assert {item["id"] for item in machines(tmp_path)} == {"web", "200"}
+    (tmp_path / "more.json").write_text(json.dumps({"300": {"cores": 1, "name": "db"}}))
+    assert {item["id"] for item in machines(tmp_path)} == {"web", "300"}
+
+
+def test_texts_with_tabs_or_configurations(tmp_path: Path) -> None:
+    (tmp_path / "RVTools_tabvInfo.txt").write_text("VM\tCPUs\tMemory\tNICs\nweb\t1\t512\t0\n")
+    (tmp_path / "readme.txt").write_text("An export of May.\n")
+    assert [item["name"] for item in machines(tmp_path)] == ["web"]
+    (tmp_path / "RVTools_tabvInfo.txt").unlink()
+    (tmp_path / "100.txt").write_text(QEMU)
+    assert [item["id"] for item in machines(tmp_path)] == ["100"] and remarks(tmp_path) == []
+
+
+def test_lists_of_openstack_in_other_formats(tmp_path: Path) -> None:
+    (tmp_path / "servers.csv").write_text('"ID","Name","Status","Flavor"\n"s1","web","ACTIVE","small"\n')
+    assert refusal(tmp_path).endswith("servers.csv: is a list of OpenStack as CSV; save it as JSON, with -f json")
+    (tmp_path / "servers.csv").rename(tmp_path / "servers.yml")
+    (tmp_path / "servers.yml").write_text("- {ID: s1, Name: web, Flavor: small}\n")
+    assert refusal(tmp_path).endswith(
+        "has no machine: no file declares a VirtualMachine; lists of OpenStack are read as JSON, with -f json"
+    )
 
 
 def test_lists_and_single_entries_of_openstack(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from ..readers import kubevirt, openstack, proxmox, rvtools
 from ..readers.reading import Reading, text_of
 from . import json_files
 from .texts import ZIP, text_of_file
-from .workbooks import SHEETS, exports_of
+from .workbooks import SHEETS, exports_of, is_tab
 
 _YAML: Final = (".yml", ".yaml")
-_CONFIGURATIONS: Final = (".conf",)
+_CONFIGURATIONS: Final = (".conf", ".txt")
 # Files of the system, and what Excel writes beside an open file.
 _HIDDEN: Final = (".", "~$")
 _TABLES: Final = (".csv", ".tsv", ".txt")
@@ -54,7 +54,7 @@ def kinds_of(path: Path) -> list[str]:
 def _kinds(path: Path) -> Iterator[str]:
     """The platforms of the files by their content, then by their endings."""
     configs = [proxmox.config_of(file.read_text(errors="replace")) for file in _files(path, *_CONFIGURATIONS)]
-    if _files(path, *SHEETS, ".csv", ".tsv"):
+    if _files(path, *SHEETS, ".csv", ".tsv") or any(is_tab(file) for file in _files(path, ".txt")):
         yield "rvtools"
     if any(proxmox.is_config(config) and not proxmox.is_container(config) for config in configs):
         yield "proxmox"
@@ -62,7 +62,7 @@ def _kinds(path: Path) -> Iterator[str]:
         yield "kubevirt"
     for name, _file, _entry in json_files.entries_of(_files(path, ".json"), []):
         yield _JSON[name]
-    if configs:
+    if _files(path, ".conf"):
         yield "proxmox"
     if _files(path, *_YAML):
         yield "kubevirt"
@@ -100,7 +100,8 @@ def _files(path: Path, *suffixes: str) -> list[Path]:
 
 def _rvtools(path: Path, attributes: Collection[str]) -> Reading:
     remarks: list[str] = []
-    exports = exports_of(_files(path, *SHEETS) or _files(path, *_TABLES), remarks)
+    tables = [file for file in _files(path, *_TABLES) if file.suffix.lower() != ".txt" or is_tab(file) or file == path]
+    exports = exports_of(_files(path, *SHEETS) or tables, remarks)
     return _told(rvtools.read_all(exports, attributes), remarks)
 
 
@@ -126,7 +127,7 @@ def _proxmox(path: Path) -> Reading:
         if proxmox.is_config(config) or (file.stem.isdigit() and config):
             # A copy of /etc/pve has the files of a node twice.
             configs[_id_of(file), str(config)] = (file.name, config)
-        else:
+        elif file.suffix == ".conf":
             others.append(file.name)
     for name, file, entry in json_files.entries_of(_files(path, ".json"), remarks):
         own = text_of(entry.get("vmid")) or _id_of(file, text_of(entry.get("name")))
@@ -170,6 +171,8 @@ def _kubevirt(path: Path, objects: Iterable[Manifest]) -> Reading:
     for _file, place, content in [*found, *_linked(found, reading)]:
         for vm in kubevirt.vms_in(content):
             kubevirt.add(reading, place, vm, cluster)
+    if not reading.machines and not reading.remarks:
+        reading.remarks.append("no file declares a VirtualMachine; lists of OpenStack are read as JSON, with -f json")
     return reading
 
 

@@ -68,8 +68,10 @@ def _entries(value: Any, name: str) -> Iterator[tuple[str, Entry]]:
             return
         for key, entry in value.items():
             plural = next((other for other in OPENSTACK if key in (other, other[:-1])), "")
-            if plural or key == "data" or key.isdigit():
+            if plural or key == "data":
                 yield from _entries(entry, plural)
+            elif key.isdigit() and isinstance(entry, Mapping):
+                yield from _entries({"vmid": key, **entry}, "")
 
 
 def _kind_of(entry: Entry) -> str:

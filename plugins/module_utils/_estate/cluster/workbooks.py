@@ -20,6 +20,8 @@ SHEETS: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ZIPPED: Final = (".xlsx", ".xlsm", ".xlsb")
 # Excel reads the delimiter from such a line.
 _DELIMITER: Final = re.compile(r'"?sep=(.)"?\r?\n')
+# Headings of OpenStack's client.
+_OPENSTACK: Final = {"id", "name", "status"}
 # A cell with a long note.
 _LONGEST_CELL: Final = 1 << 24
 _TAB_NAMES: Final = {tab.lower(): tab for tab in (*rvtools_columns.TABS, *rvtools_columns.IGNORED_TABS)}
@@ -44,6 +46,11 @@ def exports_of(files: Sequence[Path], remarks: list[str]) -> dict[str, Tabs]:
     return {name: _with_info(tabs) for name, tabs in exports.items()}
 
 
+def is_tab(file: Path) -> bool:
+    """Whether the name of a file is that of a tab."""
+    return bool(_TAB.search(file.stem.lower()))
+
+
 def _tab_of(name: str) -> tuple[str, str]:
     """(the tab in the name of a file or a sheet, the name without it): ``RVTools_tabvInfo`` → ``vInfo``."""
     found = _TAB.search(name.lower())
@@ -64,11 +71,12 @@ def _csv_rows(file: Path, remarks: list[str]) -> Sequence[Sequence[Any]]:
     hint = _DELIMITER.match(text)
     text = text[hint.end() :] if hint else text.lstrip("\r\n")
     header = text.partition("\n")[0]
+    delimiter = hint[1] if hint else max(";,\t|", key=header.count)
+    if {cell.strip(' "\r').lower() for cell in header.split(delimiter)} >= _OPENSTACK:
+        raise TaskFailed(f"source: {file}: is a list of OpenStack as CSV; save it as JSON, with -f json")
     csv.field_size_limit(_LONGEST_CELL)
     try:
-        return list(
-            csv.reader(io.StringIO(text, newline=""), delimiter=hint[1] if hint else max(";,\t|", key=header.count))
-        )
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise TaskFailed(f"source: {file}: is no CSV: {error}; export it again") from None
 

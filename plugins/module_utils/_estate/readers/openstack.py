@@ -28,6 +28,7 @@ _ADDRESS_KIND: Final = "OS-EXT-IPS:type"
 _FROM_VOLUME: Final = "booted from volume"
 # A name and an ID, as the client shows them together.
 _NAME_AND_ID: Final = re.compile(r"(.*) \(([^()]+)\)")
+_NO_FLAVOR: Final = "names no flavor; save openstack server list --long -f json"
 # Specs in the text of a flavor.
 _SPEC: Final = "extra_specs."
 _VOLUMES_OF: Final = ("volumes attached", "attached volumes", "os-extended-volumes:volumes attached")
@@ -51,7 +52,8 @@ def read(
             continue
         flavor, shown = _flavor(server, by_flavor)
         if not flavor:
-            reading.refuse(f"servers[{index}]", name, f"no flavor {quoted(shown)} in the list of flavors")
+            problem = f"no flavor {quoted(shown)} in the list of flavors" if shown else _NO_FLAVOR
+            reading.refuse(f"servers[{index}]", name, problem)
             continue
         try:
             size = {"vcpus": whole_of(flavor.get("vcpus"), grouped=False), "memory": whole_of(flavor.get("ram")) * MIB}

@@ -147,7 +147,7 @@ def tell_containers(reading: Reading) -> None:
 
 def power_of(entry: Mapping[str, Any]) -> str | None:
     """The power by what a list of machines says."""
-    return _POWER.get(text_of(entry.get("status")))
+    return _POWER.get(text_of(entry.get("qmpstatus") or entry.get("status")))
 
 
 def _part(value: Any, name: str) -> str:

@@ -112,7 +112,7 @@ def _add(reading: Reading, known: Machine, row: Row, own: Own, hosts: Mapping[st
     firmware = text_of(row.get("firmware")).lower()
     fault = text_of(row.get("ftstate")).lower()
     texts = [text_of(row.get(header)) for header in _GUEST]
-    power = _POWER.get(text_of(row.get("powerstate")).lower())
+    power = _POWER.get(text_of(row.get("powerstate")).lower().replace(" ", ""))
     lost = [*_lost(row, own), *_limits(reading, cpu, memory)]
     if reserved_cpu and not full:
         lost.append(f"a reservation of {reserved_cpu} MHz, less than all its CPUs")

@@ -49,9 +49,10 @@ SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "memory": ("size", "memorysize"),
         "disks": ("numvirtualdisks", "virtualdisks", "numdisks"),
         "nics": ("numnics",),
-        "osaccordingtotheconfigurationfile": ("os", "osconfig"),
-        "osaccordingtothevmwaretools": ("ostools",),
+        "osaccordingtotheconfigurationfile": ("os", "osconfig", "guestos"),
         "provisioned": ("provisionedspace",),
+        "powerstate": ("state",),
+        "osaccordingtothevmwaretools": ("ostools",),
     },
     "vCPU": {"coresps": ("corespersocket",)},
     "vDisk": {"disk": ("label", "name"), "diskmode": ("mode",), "diskpath": ("path",), "capacity": ("size",)},
@@ -59,6 +60,9 @@ SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vUSB": {"devicetype": ("label", "summary")},
     HOST: {"host": ("name",), "speed": ("cpumhz",)},
 }
+
+# Columns with amounts, which have a unit in the heading or in the cell.
+AMOUNTS: Final = ("memory", "capacity", "totaldiskcapacity", "provisioned")
 
 # The columns that are read, as keys.
 USED: Final[Mapping[str, frozenset[str]]] = {

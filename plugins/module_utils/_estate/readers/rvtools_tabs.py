@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import first_names, quoted
 from .reading import Reading, text_of
-from .rvtools_columns import HOST, IGNORED_TABS, INFO, TABS, heading_of, is_known, spelled
+from .rvtools_columns import AMOUNTS, HOST, IGNORED_TABS, INFO, TABS, heading_of, is_known, spelled
 
 Rows = Sequence[Sequence[Any]]
 Row = dict[str, Any]
@@ -25,6 +25,8 @@ _REQUIRED: Final = ("vm", "cpus", "memory")
 # The text of some cells instead of a value.
 PLACEHOLDER: Final = "VM"
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:[.,][0-9]{1,2})?", re.ASCII)
+_WITH_UNIT: Final = re.compile(r"([0-9.,]+) ?([KMGT])i?B", re.ASCII)
+_MOST_TITLES: Final = 10
 _MIB: Final = {"k": Fraction(1, 1024), "m": Fraction(1), "": Fraction(1), "g": Fraction(1024), "t": Fraction(1 << 20)}
 
 
@@ -39,6 +41,10 @@ def rows_of(reading: Reading, exports: Mapping[str, Tabs], tab: str, attributes:
 
 
 def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collection[str]) -> Iterator[Row]:
+    # Reports of others have a title above the headings.
+    titles = [line for line, cells in enumerate(rows[:_MOST_TITLES]) if _has_machines(tab, cells)]
+    above = titles[0] if titles else 0
+    rows = rows[above:]
     headings = [heading_of(tab, text_of(cell)) for cell in rows[0]]
     places = spelled(tab, {key: number for number, (key, _unit) in reversed([*enumerate(headings)]) if key})
     own = {text_of(cell).lower(): number for number, cell in enumerate(rows[0])}
@@ -51,13 +57,13 @@ def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collec
     unknown = {number for number, (key, _unit) in enumerate(headings) if key and not is_known(tab, key)}
     unknown -= {own[column.lower()] for column in attributes}
     filled: dict[int, str] = {}
-    for line, cells in enumerate(rows[1:], 2):
+    for line, cells in enumerate(rows[1:], above + 2):
         told = {number: cell for number, cell in enumerate(cells) if number < len(headings) and text_of(cell)}
         if not told:
             continue
         filled.update({number: text_of(rows[0][number]) for number in unknown & set(told)})
         row = {
-            key: _in_mib(told[number], headings[number][1])
+            key: _in_mib(told[number], headings[number][1], key in AMOUNTS)
             for key, number in places.items()
             if number in told and (key == "vm" or text_of(told[number]) != PLACEHOLDER)
         }
@@ -67,11 +73,23 @@ def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collec
         reading.unknown[tab].update(dict.fromkeys(filled[number] for number in sorted(filled)))
 
 
-def _in_mib(cell: Any, unit: str) -> Any:
-    """An amount in MiB, rounded up; the cell itself if it has that unit, or with its unit if it is no number."""
-    if _MIB[unit] == 1:
-        return cell
+def _has_machines(tab: str, cells: Sequence[Any]) -> bool:
+    """Whether a row has the heading of the names, as keys of this file."""
+    keys = {key: None for key, _unit in (heading_of(tab, text_of(cell)) for cell in cells)}
+    return len(keys) > 1 and not {"vm", "host"}.isdisjoint(spelled(tab, keys))
+
+
+def _in_mib(cell: Any, unit: str, is_amount: bool) -> Any:
+    """An amount in MiB, rounded up; the cell itself if it has that unit, or with its unit if it is no number.
+
+    unit: that of the heading; a cell such as `8 GB` has its own.
+    """
     text = text_of(cell)
+    own = _WITH_UNIT.fullmatch(text) if is_amount else None
+    if own:
+        text, unit = own[1], own[2].lower()
+    elif _MIB[unit] == 1:
+        return cell
     if not _DECIMAL.fullmatch(text):
         return f"{text} {unit.upper()}B"
     return math.ceil(Fraction(text.replace(",", ".")) * _MIB[unit])

@@ -43,7 +43,9 @@ def test_specs_in_the_text_of_a_flavor() -> None:
 
 
 def test_missing_flavors_have_the_names_of_servers() -> None:
-    for flavor, shown in (("gone (9)", "gone (9)"), ({"id": "9"}, "9"), ("", "")):
+    reading = openstack.read([{**SERVER, "Flavor": ""}], FLAVORS)
+    assert reading.remarks[0].startswith("servers[0]: names no flavor; save openstack server list --long -f json; ")
+    for flavor, shown in (("gone (9)", "gone (9)"), ({"id": "9"}, "9")):
         reading = openstack.read([{**SERVER, "Flavor": flavor}], FLAVORS)
         assert reading.remarks == [
             f"servers[0]: no flavor {shown!r} in the list of flavors; the machine 'web' is left out"

@@ -160,5 +160,6 @@ def test_machines_of_a_list() -> None:
         }
     ]
     assert reading.left_out == {"containers": 1, "templates": 1, "unreadable": 1}
+    assert proxmox.power_of({"status": "running", "qmpstatus": "paused"}) == "suspended"
     assert proxmox.is_config({"cores": 1}) and not proxmox.is_config({"ring0_addr": "a"})
     proxmox.tell_containers(Reading())

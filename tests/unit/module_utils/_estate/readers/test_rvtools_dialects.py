@@ -126,6 +126,20 @@ def test_units_of_headings(heading: str, cell: Any, memory: int) -> None:
     assert rvtools.read({"vInfo": rows}).machines[0]["memory"] == memory
 
 
+@pytest.mark.parametrize("cell", ["1 GB", "1GiB", "1,0 GB", "1024 MB"])
+def test_units_in_cells(cell: str) -> None:
+    rows = [["Name", "State", "CPUs", "Memory Size", "NICs", "Notes"], ["web", "Powered On", 1, cell, 0, "8 GB"]]
+    (item,) = rvtools.read({"vInfo": rows}).machines
+    assert (item["memory"], item["power"]) == (GIB, "on")
+
+
+def test_titles_above_the_headings() -> None:
+    rows = [["Report"], [], ["VM", "CPUs", "Memory", "NICs"], ["web", "?", 512, 0], ["db", 1, 512, 0]]
+    reading = rvtools.read({"vInfo": rows, "vDisk": [["Disks of web"], ["VM", "Capacity MiB"], ["db", 1]]})
+    assert reading.machines[0]["disks"] == [{"size": MIB}]
+    assert reading.remarks[0].startswith("vInfo row 4, column CPUs: '?'")
+
+
 def test_amounts_that_are_no_numbers() -> None:
     rows = [["VM", "CPUs", "Memory GB", "NICs"], ["web", 1, "1.024", 0]]
     assert rvtools.read({"vInfo": rows}).remarks == [

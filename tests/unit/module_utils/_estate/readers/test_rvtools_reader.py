@@ -133,7 +133,8 @@ def test_templates_and_placeholders_are_counted() -> None:
         (2, float("nan"), "column Memory: nan is not a whole number"),
         (2, "=B2*1024", "column Memory: '=B2*1024' is a formula without a value; save the file with values"),
         (2, "4096,5", "column Memory: '4096,5' is not a whole number"),
-        (2, "8 GB", "column Memory: '8 GB' is not a whole number"),
+        (2, "8 apples", "column Memory: '8 apples' is not a whole number"),
+        (2, "1,024 GB", "column Memory: '1,024 GB' is not a whole number"),
     ],
 )
 def test_unreadable_cells_leave_the_machine_out(cpus: Any, memory: Any, remark: str) -> None:
