@@ -18,6 +18,7 @@ from ..module_utils._cluster.client.files import write_file
 from ..module_utils._conversion.presets import KIND as PRESET
 from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
 from ..module_utils._conversion.template_parameters import PARAMETERS
+from ..module_utils._conversion.template_split import vms_of
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
@@ -78,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         report = _report(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
-        print("\n".join([*table(report.rows), *report.notes]))
+        for line in (*table(report.rows), *report.notes):
+            print(line)
         if options.diff:
             print("".join(_differing(report)), end="")
         if options.in_place:
@@ -146,15 +148,15 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
         items = [] if tasks else [(item.location, item.manifest) for item in sources.manifests([source])]
         left = {item.location for item in manifests_of(source, links) if items and _is_left(report, item)}
         for location, manifest in items or ([] if tasks else [source]):
-            new = manifest
+            new = [manifest]
             if _is_ours(manifest) and location not in left:
                 new = _converted(report, location, manifest, origin, release)
-                if new != manifest:
+                if new != [manifest]:
                     changed.add(file)
-                    _edit(report, location, new)
+                    _edit(report, location, *new)
             documents = report.files.setdefault(file, [])
             if isinstance(documents, list):
-                documents.append(new)
+                documents += new
     if not report.rows and not report.guestless:
         raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
     return report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
@@ -202,13 +204,17 @@ def _read(
     return read
 
 
-def _edit(report: _Report, location: Location, new: Manifest) -> str | None:
-    """Changes a mapping in the text of its file. Returns the text; None, with a note, if it stays as it is."""
+def _edit(report: _Report, location: Location, new: Manifest, *others: Manifest) -> str | None:
+    """Changes a mapping in the text of its file. Returns the text; None, with a note, if it stays as it is.
+
+    others: get documents of their own at the end.
+    """
     try:
         text = report.edits.get(location.file) or report.texts[location.file].decode()
         if location.file == sources.STDIN_NAME or Path(location.file).suffix == ".json":
             raise EditError("is in no file of YAML")
-        report.edits[location.file] = edited(text, location.document, location.path, new)
+        text = edited(text, location.document, location.path, new)
+        report.edits[location.file] = f"{text.rstrip()}\n{_yaml(others)}" if others else text
         return report.edits[location.file]
     except (EditError, UnicodeDecodeError) as error:
         report.notes.append(f"note: {report.place(location)}: not changed in its place: {one_line(error)}")
@@ -222,14 +228,15 @@ def _converted_task(
     location, manifest = task.location, task.manifest
     if _is_left(report, task):
         return None
-    new = _converted(report, location, manifest, origin, release)
+    new, *others = _converted(report, location, manifest, origin, release)
     if new == manifest:
         return None
     written = source.content
     for step in location.path:
         written = written[step]
-    if not isinstance(written, dict):
-        report.note(location, _label(manifest), "", "not changed in its place: is a text")
+    if others or not isinstance(written, dict):
+        what = "becomes several objects" if others else "is a text"
+        report.note(location, _label(manifest), "", f"not changed in its place: {what}")
         return None
     if module_of(location.path[-1], written) == KUBEVIRT_VM:
         spec = new["spec"]
@@ -273,7 +280,12 @@ def _current(report: _Report, objects: Iterable[sources.SourceManifest], release
 
 
 def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
-    wrong = unquoted.problem(manifest)
+    judged = manifest
+    if manifest["kind"] == TEMPLATE:
+        # What else is in it stays as it is.
+        vms = vms_of(manifest)
+        judged = {**manifest, "objects": [item if item in vms else None for item in manifest["objects"]]}
+    wrong = unquoted.problem(judged)
     if wrong is not None:
         raise FieldError(*wrong)
     too_much = oversized(manifest)
@@ -283,25 +295,31 @@ def _checked(manifest: Manifest, origin: Sources, release: Release) -> Moderniza
     return convert(manifest, origin, release)
 
 
-def _converted(report: _Report, location: Location, manifest: Manifest, origin: Sources, release: Release) -> Manifest:
-    """The new manifest. Adds a row for a VM or a template."""
+def _converted(
+    report: _Report, location: Location, manifest: Manifest, origin: Sources, release: Release
+) -> list[Manifest]:
+    """The new manifest, and others that stand beside it. Adds a row for a VM or a template."""
     guest = manifest["kind"] in _GUESTS
     label = _label(manifest)
+    if manifest["kind"] == TEMPLATE and not vms_of(manifest):
+        report.guestless.append(label)
+        return [manifest]
     try:
         conversion = _checked(manifest, origin, release)
     except FieldError as error:
         if guest:
             reason = f"not converted: {report.place(location, error.path)}: {one_line(error)}"
             report.rows.append(Row((label, "-", "-", "-", "-", reason), True))
-        return manifest
-    if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
+        return [manifest]
+    if guest:
         report.rows.append(row_of(label, conversion))
     for change in conversion.changes:
         if change.path.startswith(PARAMETERS):
             report.note(location, label, change.path, f"{_successor(change)}{change.note}")
     for remaining in conversion.remaining:
         report.note(location, label, remaining.path, remaining.note)
-    return _declared(conversion.manifest) if conversion.manifest != manifest else manifest
+    new = _declared(conversion.manifest) if conversion.manifest != manifest else manifest
+    return [new, *conversion.others]
 
 
 def _successor(change: FieldChange) -> str:

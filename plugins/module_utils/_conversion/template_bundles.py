@@ -16,6 +16,7 @@ from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import OS_ANNOTATION, Manifest, annotations_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
+from .._resolver.api.name_rules import first_names
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
@@ -30,6 +31,7 @@ from .._resolver.kubevirt.vmi.vmi import guest_figures
 from .._templates import conversion, process
 from . import presets as preset_rules
 from . import template_parameters
+from .template_split import split, vms_of
 
 TEMPLATE: Final = "Template"
 _DOMAIN: Final = "spec.template.spec.domain"
@@ -37,6 +39,7 @@ LABELS: Final = "spec.template.metadata.labels"
 """The field of an error about presets that conflict."""
 _ANNOTATIONS: Final = "spec.template.metadata.annotations"
 _FIRST_WITH_TEMPLATES: Final = (1, 9)
+_SHOWN: Final = 5
 
 
 class Sources(NamedTuple):
@@ -55,7 +58,7 @@ class Sources(NamedTuple):
 def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Modernization:
     """The manifest in the current API. Raises FieldError, as `modernize` does, and for a VM that no cluster starts."""
     kind = manifest.get("kind")
-    if kind == TEMPLATE and _has_vm(manifest):
+    if kind == TEMPLATE and vms_of(manifest):
         return _of_openshift(manifest, sources, release)
     if kind == conversion.KIND:
         return _of_template(manifest, sources, release)
@@ -78,24 +81,25 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
     return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
 
 
-def _has_vm(template: Manifest) -> bool:
-    objects = template.get("objects")
-    return isinstance(objects, list) and any(
-        isinstance(item, dict) and item.get("kind") == "VirtualMachine" for item in objects
-    )
-
-
 def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Modernization:
     if release.version[:2] < _FIRST_WITH_TEMPLATES:
         note = "KubeVirt has templates of its own from 1.9 on."
         return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
+    parts = split(manifest)
     try:
-        template = conversion.convert(manifest, object_labels=True)
+        template = conversion.convert(parts.vm, object_labels=True)
     except conversion.ConversionError as error:
-        raise FieldError("objects", f"{error}; split the Template") from None
+        raise FieldError("", str(error)) from None
     converted = _of_template(template, sources, release)
     change = FieldChange("kind", TEMPLATE, "kind", conversion.KIND, "KubeVirt has templates of its own.")
     converted.changes.insert(0, change)
+    if parts.others is not None:
+        converted.others.append(copy(parts.others))
+        kinds = first_names(dict.fromkeys(str(item.get("kind")) for item in parts.others["objects"]), _SHOWN)
+        converted.remaining.append(RemainingField("objects", f"The others ({kinds}) stay in a Template beside it."))
+    for name in parts.generated:
+        note = "Both templates generate a value of their own; give them the same."
+        converted.remaining.append(RemainingField(f"{template_parameters.PARAMETERS}[{name}]", note))
     return converted
 
 

@@ -29,6 +29,7 @@ def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catal
             "manifest": result.manifest,
             "changes": [change._asdict() for change in result.changes],
             "remaining": [remaining._asdict() for remaining in result.remaining],
+            **({"others": result.others} if result.others else {}),
         }
         if result.differences is None:
             return data

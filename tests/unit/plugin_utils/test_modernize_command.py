@@ -297,3 +297,39 @@ def test_files_of_tasks_are_read(tmp_path: Path, run_command: Run) -> None:
         code, lines, _error = run_command(path, "--output", tmp_path / "new")
         assert code == 0 and lines[1].endswith("equal") and "not converted: has a template, " in lines[2]
         assert lines[-1].startswith("2 guests: 1 equal, 1 unchanged in size; 1 file in ")
+
+
+BUNDLE = """\
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: "${NAME}"}
+  data: {mode: 0644}
+"""
+
+
+def test_templates_with_other_objects(tmp_path: Path, run_command: Run) -> None:
+    file, other = tmp_path / "bundle.yml", tmp_path / "other.yml"
+    file.write_text(template("a", "2Gi") + BUNDLE)
+    other.write_text(template("b", "2Gi").partition("- apiVersion")[0] + BUNDLE)
+    before = other.read_text()
+    code, lines, _error = run_command(tmp_path, "--in-place")
+    assert code == 0 and other.read_text() == before
+    assert lines[1].startswith("Template a  u1.small") and lines[1].endswith("equal")
+    assert lines[2].endswith("objects: The others (ConfigMap) stay in a Template beside it.")
+    assert lines[-1] == "1 guest: 1 equal, 1 without a guest; 1 file changed"
+    new, rest = yaml.safe_load_all(file.read_text())
+    assert (new["kind"], rest["kind"]) == ("VirtualMachineTemplate", "Template")
+    assert [item["data"] for item in rest["objects"]] == [{"mode": 0o644}]
+    assert run_command(tmp_path, "--in-place")[1][-1].endswith("; 0 files changed")
+    code, lines, _error = run_command(other)
+    assert (code, lines) == (0, ["0 guests: 1 without a guest"])
+
+
+def test_bundles_in_tasks_stay(tmp_path: Path, run_command: Run) -> None:
+    file = tmp_path / "play.yml"
+    lines = (template("a", "2Gi") + BUNDLE).splitlines(keepends=True)
+    file.write_text(f"- k8s:\n    definition:\n{''.join(f'      {line}' for line in lines)}")
+    before = file.read_text()
+    _code, said, _error = run_command(file, "--in-place")
+    assert file.read_text() == before
+    assert said[-2].endswith("Template a: not changed in its place: becomes several objects")

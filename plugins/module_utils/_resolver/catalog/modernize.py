@@ -48,14 +48,16 @@ class RemainingField(NamedTuple):
 class Modernization:
     """A manifest in the current API; without changes it equals the original.
 
-    release: that knows the replacements. guest_before, guest_after: the figures of the guest, and differences [{field,
-    before, after}] of the VMI, without secrets; None if no instancetype was chosen.
+    release: that knows the replacements. others: manifests that stand beside it from now on. guest_before, guest_after:
+    the figures of the guest, and differences [{field, before, after}] of the VMI, without secrets; None if no
+    instancetype was chosen.
     """
 
     manifest: Manifest
     release: Release = dataclasses.field(compare=False)
     changes: list[FieldChange] = dataclasses.field(default_factory=list)
     remaining: list[RemainingField] = dataclasses.field(default_factory=list)
+    others: list[Manifest] = dataclasses.field(default_factory=list)
     guest_before: Manifest | None = None
     guest_after: Manifest | None = None
     differences: list[dict[str, Any]] | None = None

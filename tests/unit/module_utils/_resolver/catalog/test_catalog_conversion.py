@@ -192,8 +192,10 @@ def test_refusals_are_the_reason_without_an_instancetype() -> None:
 def test_templates_that_are_not_converted() -> None:
     several = template()
     several["objects"] *= 2
-    with pytest.raises(FieldError, match=r"objects: template must contain exactly one object, found 2; split"):
+    with pytest.raises(FieldError, match=r"objects: has 2 VMs, and a VirtualMachineTemplate one; split"):
         converted(several)
+    with pytest.raises(FieldError, match="error decoding Template: parameters: "):
+        converted({**template(), "parameters": "none"})
     undefined = template(memory="${MEMROY}")
     with pytest.raises(FieldError, match="references undefined parameter MEMROY"):
         converted(undefined)
