@@ -282,7 +282,7 @@ def _current(report: _Report, objects: Iterable[sources.SourceManifest], release
 def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
     judged = manifest
     if manifest["kind"] == TEMPLATE:
-        # What else is in it stays as it is.
+        # Other objects in it stay as they are.
         vms = vms_of(manifest)
         judged = {**manifest, "objects": [item if item in vms else None for item in manifest["objects"]]}
     wrong = unquoted.problem(judged)

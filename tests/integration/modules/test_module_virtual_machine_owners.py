@@ -379,3 +379,16 @@ def test_take_over_from_argo_cd_warns(task: Task, shop: str, api: Any) -> None:
         done = declare(take_over=[manager], check=check)
         assert (done["changed"], warned(done)) == (True, [f"{shop}/web: {told}: {reverted}"]), done
     assert warned(declare()) == []
+
+
+def test_parts_of_vms_have_their_own_manager(task: Task, shop: str, api: Any) -> None:
+    """A task with the instancetype alone removes what an earlier one declared with the same field manager."""
+    medium = {"name": "medium", "kind": KIND}
+    task("virtual_machine", **vm("web", volumes=VOLUMES, networks=[{"name": "default"}]))
+    part = {"name": "web", "namespace": shop, "instancetype": medium}
+    for check_mode in (True, False):
+        own = task("virtual_machine", **part, field_manager="sizes", force_conflicts=True, check=True)
+        assert not any("the VM loses" in text for text in warned(own))
+        (lost, *_others) = warned(task("virtual_machine", **part, check=check_mode))
+        assert "web: the VM loses all volumes (root, data), " in lost and ", all networks (default), " in lost
+    assert "volumes" not in live(api, shop)["spec"]["template"]["spec"]

@@ -12,6 +12,7 @@ from ...._resolver.api.manifest import Manifest, Progress, namespaced_name
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.write import merge_patch
 from ...._resolver.declare import plan, virtual_machine
+from ...._resolver.declare.losses import loss
 from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.rewrites import plugged_warnings
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
@@ -83,6 +84,10 @@ class VirtualMachineHandler(KindHandler):
             return super().plan(outcome, task)
         step, plugged = virtual_machine.plan_vm(manifest, live, self.manager, task.force_conflicts, task.take_over)
         outcome.warnings += plugged_warnings(plugged, live)
+        refused = step.refusal or (step.conflict and not task.force_conflicts)
+        if live is not None and not refused and (warning := loss(step, live)):
+            outcome.warn(warning)
+            outcome.of_change.append(warning)
         return step
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
