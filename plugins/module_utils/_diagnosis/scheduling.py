@@ -142,17 +142,22 @@ def _scheduling(case: Case) -> Broken | None:
     )
 
 
+_USUAL: Final = "default-scheduler"
+
+
 def _unseen_by_scheduler(case: Case, pod: Manifest) -> Broken | None:
     """A pod at which no scheduler has looked."""
     spec, since = pod["spec"], pod["metadata"].get("creationTimestamp")
     if spec.get("nodeName") or condition_of(pod, "PodScheduled") or age(case.at, since) < _SCHEDULED:
         return None
-    name = spec.get("schedulerName") or "default-scheduler"
+    name = spec.get("schedulerName") or _USUAL
     return Broken(
         f"the scheduler {name} has not looked at the pod",
         (of_field(pod, "spec.schedulerName", str(name)),),
         "start the scheduler, or name another one in the VM",
-        kubectl("Which schedulers run?", "get", "pods", namespace="kube-system"),
+        vm_task("Take the usual scheduler", case, {"/template/spec/schedulerName": _USUAL})
+        if case.declared_spec.get("schedulerName")
+        else kubectl("Which schedulers run?", "get", "pods", namespace="kube-system"),
         "no node is chosen for the pod, and the VM stays Starting",
     )
 
@@ -162,10 +167,15 @@ def _opened(case: Case, groups: Sequence[tuple[str, list[str]]]) -> tuple[str, M
 
     groups: the first node of each group, and all that keeps the pod off it.
     """
-    open_to = [(len(reasons), node, reasons) for node, reasons in groups if all(map(_is_open, reasons))]
+    # A toleration of the VM changes less than a label, which lets others onto the node, too.
+    open_to = [
+        (len(reasons), sum(map(bool, map(_LABEL.fullmatch, reasons))), node, reasons)
+        for node, reasons in groups
+        if all(map(_is_open, reasons))
+    ]
     if not open_to:
         return None
-    _count, node, reasons = min(open_to)
+    *_counts, node, reasons = min(open_to)
     labels = [f"{found['key']}={found['value']}" for found in map(_LABEL.fullmatch, reasons) if found]
     taints = [found for found in map(_TAINT.fullmatch, reasons) if found and found["key"] != _CORDON]
     words, cures = [], []
@@ -228,6 +238,16 @@ _OBSTACLES: Final = (
         re.compile(r"kubevirt\.io/schedulable"),
         "see why virt-handler does not run on the nodes, and start it again",
         restarted_handler,
+    ),
+    _Obstacle(
+        re.compile(r"cpu-model\S*\.node\.kubevirt\.io/"),
+        "give the VM a CPU model that a node has; without one it gets the cluster's default",
+        _without("Take the default CPU model", "domain", "cpu", "model"),
+    ),
+    _Obstacle(
+        re.compile(r"machine-type\.node\.kubevirt\.io/"),
+        "give the VM a machine type that a node has; without one it gets the cluster's default",
+        _without("Take the default machine type", "domain", "machine"),
     ),
     _Obstacle(
         re.compile(r"lacks the label \S*kubevirt\.io/"),

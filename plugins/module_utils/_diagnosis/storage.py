@@ -31,7 +31,7 @@ _DEFAULTS: Final = (
     "storageclass.kubernetes.io/is-default-class",
 )
 _UNPROVISIONED: Final = ("ProvisioningFailed", "ErrClaimNotValid", "FailedBinding")
-_PROFILE: Final = re.compile(r"accessMode specified in StorageProfile (?P<name>\S+)")
+_PROFILE: Final = re.compile(r"access ?mode (specified in|from) StorageProfile (?P<name>\S+)", re.IGNORECASE)
 # CDI goes on to say that the clone is in progress.
 _NO_CLONE: Final = "ErrIncompatiblePVC"
 _IMPORT_FAILED: Final = (
@@ -69,8 +69,11 @@ def _storage_class(case: Case) -> Broken | None:
             holder = volume.claim or volume.data_volume or case.vm
             evidence = of_event(event) if event and said else of_field(holder, "spec.storageClassName", named)
             return _missing_class(case, volume.name, named, evidence)
-        if event and (profile := _PROFILE.search(words)):
-            return _no_access_mode(volume.name, profile["name"], of_event(event))
+        # The condition ends with the fault, and the event does not.
+        bound = condition_of(volume.data_volume or {}, "Bound")
+        if profile := _PROFILE.search(str(bound.get("message") or words)):
+            modes = of_condition(volume.data_volume or {}, bound) if bound.get("message") else of_event(event or {})
+            return _no_access_mode(volume.name, profile["name"], modes)
         undecided = (claim.get("spec") or {}).get("storageClassName") is None
         if event and undecided and ("no storage class" in words or "no storageClass" in words):
             return _no_default(volume.name, of_event(event), case)
@@ -197,10 +200,10 @@ def _claim(case: Case) -> Broken | None:
             return _late_claim(case, volume.data_volume, volume)
         event = _unprovisioned(case, volume)
         if status.get("phase") == "Lost" or (status.get("phase") == "Pending" and event and not volume.data_volume):
-            return _unbound_claim(volume.claim or {}, str(status["phase"]), of_event(event) if event else None)
+            return _unbound_claim(case, volume.claim or {}, str(status["phase"]), of_event(event) if event else None)
         if status.get("phase") == "Pending" and waits is not None and UNBOUND.search(waits.message):
             event = case.event(volume.claim or {}, _PROVISIONING)
-            return _unbound_claim(volume.claim or {}, "Pending", of_event(event) if event else waits)
+            return _unbound_claim(case, volume.claim or {}, "Pending", of_event(event) if event else waits)
     return None
 
 
@@ -226,7 +229,7 @@ def _late_claim(case: Case, data_volume: Manifest, volume: Volume) -> Broken:
     bound = of_condition(data_volume, condition_of(data_volume, "Bound"))
     if volume.claim is not None:
         event = case.event(volume.claim, _PROVISIONING)
-        return _unbound_claim(volume.claim, "Pending", of_event(event) if event else bound)
+        return _unbound_claim(case, volume.claim, "Pending", of_event(event) if event else bound)
     return Broken(
         f"CDI has not created the claim {volume.name}",
         (bound,),
@@ -262,14 +265,17 @@ def _missing_claim(case: Case, name: str, evidence: Evidence) -> Broken:
     )
 
 
-def _unbound_claim(claim: Manifest, phase: str, evidence: Evidence | None) -> Broken:
+def _unbound_claim(case: Case, claim: Manifest, phase: str, evidence: Evidence | None) -> Broken:
     name, words = name_of(claim), evidence.message if evidence else "its volume is gone"
-    title = f"Delete the claim {name}, to create it again"
+    cure = kubectl("See the claim", "describe", "pvc", name, namespace=namespace_of(claim))
+    if any(volume.name == name and volume.data_volume for volume in case.volumes):
+        title = f"Delete the claim {name}, which its DataVolume creates again"
+        cure = kubectl(title, "delete", "pvc", name, namespace=namespace_of(claim))
     return Broken(
         f"the claim {name} is {phase}: {words}",
         (evidence or of_field(claim, "spec.volumeName", phase),),
         "give the claim a volume; see the storage's provisioner",
-        kubectl(title, "delete", "pvc", name, namespace=namespace_of(claim)),
+        cure,
         "the pod waits for the claim, and the guest does not start",
     )
 

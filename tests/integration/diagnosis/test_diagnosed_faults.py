@@ -74,13 +74,28 @@ def test_the_fleet_report_counts_causes(common_faults: dict[str, str], cluster: 
     assert sorted(group["link"] for group in report["broken"]) == sorted(common_faults.values())
 
 
-def pairs() -> Iterator[tuple[Fault, Fault]]:
+def pairs(faults: Sequence[Fault] = ALONE) -> Iterator[tuple[Fault, Fault]]:
     """The faults that one VM can have at the same time: it has to run for some, and others do not let it."""
-    for pair in itertools.combinations(ALONE, 2):
+    for pair in itertools.combinations(faults, 2):
         blocked = any(ORDER.index(fault.link) < ORDER.index("memory") for fault in pair if not fault.running)
         needs_guest = any(fault.running for fault in pair) and (blocked or any(_unready(fault) for fault in pair))
         if not needs_guest and not pair[0].touches & pair[1].touches:
             yield pair
+
+
+def further_pairs() -> Iterator[tuple[Fault, Fault]]:
+    """Each further fault with two others."""
+    everything = [*ALONE, *FURTHER]
+    for index, fault in enumerate(FURTHER):
+        # Steps that have no common divisor with the number of faults meet all in time.
+        others = (everything[(index * 7 + step) % len(everything)] for step in range(1, len(everything)))
+        fitting = (other for other in others if other != fault and _fit(fault, other))
+        yield from ((fault, other) for other in itertools.islice(fitting, 2))
+
+
+def _fit(one: Fault, other: Fault) -> bool:
+    """Whether one VM can have both faults at the same time."""
+    return (one, other) in pairs([one, other]) and not (one.name.startswith("quota") and other.link == "quota")
 
 
 def _unready(fault: Fault) -> bool:
@@ -92,7 +107,7 @@ def _unready(fault: Fault) -> bool:
 def test_each_fault_and_pair_is_named(
     new_places_with_nodes: NewPlaces, nodes_kubeconfig: str, launch: Any, run_cluster: tuple[str, ...]
 ) -> None:
-    groups: list[Sequence[Fault]] = [*([fault] for fault in (*ALONE, *FURTHER)), *pairs()]
+    groups: list[Sequence[Fault]] = [*([fault] for fault in (*ALONE, *FURTHER)), *pairs(), *further_pairs()]
     places = put_all(groups, new_places_with_nodes)
     await_links(nodes_kubeconfig, {place.namespace: first_of(group) for place, group in zip(places, groups)})
     *_name, folder = run_cluster

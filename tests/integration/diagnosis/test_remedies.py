@@ -14,7 +14,8 @@ from diagnosed_places import await_links, diagnosed, put_all
 from loopback_registry import LoopbackRegistry
 from waiting import wait_until
 
-from vm_faults import FAULTS, FURTHER, NewPlaces, Place
+from modules_support import execute
+from vm_faults import FAULTS, FURTHER, NewPlaces, Place, healthy
 
 Manifest = dict[str, Any]
 
@@ -24,13 +25,21 @@ RUN = (
     *("quota", "limit range", "taint", "selector", "4Mi", "wrong network", "image that cannot be pulled", "paused"),
     *("RestartRequired", "migration stuck", "obsolete type", "missing Secret", "missing ConfigMap"),
     *("missing ServiceAccount", "missing PriorityClass", "quota of pods", "quota of guests", "quota of storage"),
+    *("quota of CPUs", "quota of claims", "StorageProfile without modes", "restricted namespace", "affinity"),
+    *("missing answers in a Secret", "missing answers in a ConfigMap", "scheduler that does not run", "two labels"),
+    *("labels and a taint", "missing neighbour", "spread over zones", "CPU model", "machine type"),
 )
 """The faults after whose remedy the VM runs."""
 OTHERS = {
     "port of masquerade": "probe",
     "finalizer that hangs": "",
     "GPU that no node has": "device",
-    "affinity": "scheduling",
+    "architecture": "scheduling",
+    "volume of another node": "scheduling",
+    "clone without the right": "import",  # of a source that there is not
+    "GPU that is not permitted": "admission",
+    "registry that is not there": "import",
+    "import without its Secret": "import",
     "webhook down": "webhook",
     "policy that denies": "policy",
     "crash loop": "",
@@ -43,7 +52,15 @@ OTHERS = {
 def words(registry: LoopbackRegistry) -> dict[str, str]:
     """The words that a user writes instead of words in capitals."""
     image = f"docker://{registry.address}/disk:1"
-    return {"NAME": "small", "MEMORY": "256Mi", "BRIDGE": "br0", "NODE": "node01", "IMAGE": image, "SIZE": "512Mi"}
+    return {
+        "ANSWERS": "<unattend/>",
+        "NAME": "small",
+        "MEMORY": "256Mi",
+        "BRIDGE": "br0",
+        "NODE": "node01",
+        "IMAGE": image,
+        "SIZE": "512Mi",
+    }
 
 
 def written(diagnosis: Manifest, replacements: Mapping[str, str]) -> Manifest:
@@ -118,3 +135,26 @@ def test_remedies_work(
         wait_until(all_mended)
     except AssertionError:
         raise AssertionError(json.dumps(last[0], indent=1)) from None
+
+
+@pytest.mark.nightly("three VMs, and their remedies")
+def test_one_remedy_raises_a_quota_for_all(new_places: NewPlaces, cluster: Path, tmp_path: Path) -> None:
+    [place] = put_all([[BY_NAME["quota"]]], new_places)
+    for name in ("more", "most"):
+        place.create("kubevirt.io/v1", "virtualmachines", "VirtualMachine", healthy(name))
+    options = {"kubeconfig": str(cluster), "namespace": place.namespace, "include": ["diagnosis"]}
+
+    def states(found: list[Manifest]) -> list[str | None]:
+        return [vm["diagnosis"].get("link", vm["diagnosis"]["state"]) for vm in found]
+
+    def all_are(wanted: str) -> list[Manifest]:
+        found: list[Manifest] = execute("virtual_machine_info", options)["virtual_machines"]
+        return found if states(found) == [wanted] * 3 else []
+
+    wait_until(lambda: all_are("quota"))
+    options["names"] = ["web"]
+    [alone] = execute("virtual_machine_info", options)["virtual_machines"]
+    del options["names"]
+    assert "for this VM and 2 more" in alone["diagnosis"]["remedy"]
+    play([written(alone["diagnosis"], {})], str(cluster), tmp_path)
+    wait_until(lambda: all_are("runs"), 600)

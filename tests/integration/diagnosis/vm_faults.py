@@ -22,7 +22,10 @@ NODES: list[Manifest] = [
 """The nodes of the cluster for faults of scheduling."""
 GPU = "example.com/A100"
 _IN_NO_ZONE = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["nowhere"]}]}
-_AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_IN_NO_ZONE]}}}
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_AFFINITY = {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [_IN_NO_ZONE]}}}
+_SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+_SPREAD["labelSelector"] = {"matchLabels": {"app": "web"}}
 _BEHAVIOUR = "local-cluster.virtshape.dev/guest"
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _KUBEVIRT = "/apis/kubevirt.io/v1"
@@ -330,6 +333,65 @@ def _hold_guest(place: Place) -> None:
     place.patch(place.vm_path, {"spec": {"runStrategy": "Halted"}})
 
 
+def _stored_elsewhere(vm: Manifest, place: Place) -> None:
+    """A claim whose volume only a node that there is not can reach."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claims = ("v1", "persistentvolumeclaims")
+    place.create(*claims, "PersistentVolumeClaim", {"metadata": {"name": "far"}, "spec": spec})
+    claim = place.path(*claims, "far")
+    wait_until(lambda: place.api.request("GET", claim)["status"].get("phase") == "Bound")
+    volume = f"/api/v1/persistentvolumes/{place.api.request('GET', claim)['spec']['volumeName']}"
+    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["nowhere"]}
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
+    place.patch(volume, {"spec": {"nodeAffinity": affinity}})
+    _disk(vm, "far", {"persistentVolumeClaim": {"claimName": "far"}})
+
+
+def _unprofiled(vm: Manifest, place: Place) -> None:
+    """A disk without access modes, of a StorageClass of which CDI knows none."""
+    name = place.namespace
+    body = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
+    place.api.request(
+        "POST", "/apis/storage.k8s.io/v1/storageclasses", body={**body, "provisioner": "local.virtshape.dev"}
+    )
+    storage = {"resources": {"requests": {"storage": "1Gi"}}, "storageClassName": name}
+    template = {"metadata": {"name": f"{NAME}-bare"}, "spec": {"storage": storage, "source": {"blank": {}}}}
+    vm["spec"].setdefault("dataVolumeTemplates", []).append(template)
+    _disk(vm, "bare", {"dataVolume": {"name": f"{NAME}-bare"}})
+
+
+def _restricted(_vm: Manifest, place: Place) -> None:
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    place.patch(f"/api/v1/namespaces/{place.namespace}", {"metadata": {"labels": labels}})
+
+
+def _own_labels(*, reserved: bool) -> Declare:
+    """A VM for nodes with labels that none has, on a node with a taint or not."""
+
+    def declare(vm: Manifest, place: Place) -> None:
+        own = {f"{part}-{place.namespace}": "yes" for part in ("rack", "disk")}
+        guest_of(vm)["nodeSelector"] = {**own, **({"tier": "reserved"} if reserved else {})}
+
+    return declare
+
+
+def _cpu(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["domain"]["cpu"] = {"model": "Skylake-Client-v4"}
+
+
+def _sysprep(**source: Any) -> Declare:
+    def declare(vm: Manifest, _place: Place) -> None:
+        guest_of(vm)["volumes"].append({"name": "answers", "sysprep": source})
+        guest_of(vm)["domain"]["devices"]["disks"].append({"name": "answers", "cdrom": {"bus": "sata"}})
+
+    return declare
+
+
+def _affine(**rule: Any) -> Declare:
+    term = {"labelSelector": {"matchLabels": {"app": "nowhere"}}, "topologyKey": "kubernetes.io/hostname"}
+    return _guest(affinity={name: {_REQUIRED: [term]} for name in rule.get("rules", ("podAffinity",))})
+
+
 def _of(*parts: str) -> frozenset[str]:
     return frozenset(parts)
 
@@ -416,6 +478,45 @@ FURTHER = (
     Fault("affinity", "scheduling", _guest(affinity=_AFFINITY), nodes=True),
     Fault("silent agent", "agent", _all(_guest(readinessProbe={"guestAgentPing": {}}), _behaves("silent"))),
     Fault("finalizer of a guest", "deletion", follow=_hold_guest, running=True),
+    Fault(
+        "clone without the right",
+        "clone_right",
+        _with_data_volume("foreign", source={"pvc": {"name": "golden", "namespace": "kube-system"}}),
+    ),
+    Fault("StorageProfile without modes", "storage_class", _unprofiled),
+    Fault("restricted namespace", "policy", _restricted),
+    Fault("missing answers in a Secret", "files", _sysprep(secret={"name": "answers"})),
+    Fault("missing answers in a ConfigMap", "files", _sysprep(configMap={"name": "answers"})),
+    Fault(
+        "GPU that is not permitted",
+        "admission",
+        _guest("domain", "devices", gpus=[{"name": "gpu", "deviceName": "example.com/unknown"}]),
+    ),
+    Fault("scheduler that does not run", "scheduling", _guest(schedulerName="nowhere"), nodes=True),
+    Fault("two labels", "scheduling", _own_labels(reserved=False), touches=_of("node"), nodes=True),
+    Fault("labels and a taint", "scheduling", _own_labels(reserved=True), touches=_of("node"), nodes=True),
+    Fault("missing neighbour", "scheduling", _affine(), touches=_of("affinity"), nodes=True),
+    Fault("spread over zones", "scheduling", _guest(topologySpreadConstraints=[_SPREAD]), nodes=True),
+    Fault("CPU model", "scheduling", _cpu, nodes=True),
+    Fault("machine type", "scheduling", _guest("domain", machine={"type": "pc-q35-rhel6.6.0"}), nodes=True),
+    Fault("architecture", "scheduling", _guest(architecture="arm64"), nodes=True),
+    Fault("volume of another node", "scheduling", _stored_elsewhere, nodes=True),
+    Fault(
+        "registry that is not there",
+        "import",
+        _with_data_volume("pull", source={"registry": {"url": "docker://registry.invalid/disk:1"}}),
+    ),
+    Fault(
+        "import without its Secret",
+        "import",
+        _with_data_volume("keyed", source={"http": {"url": "http://127.0.0.1:1/a.img", "secretRef": "nowhere"}}),
+    ),
+    Fault("quota of CPUs", "quota", _quota(**{"limits.cpu": "0", "requests.cpu": "1m"}), touches=_of("room")),
+    Fault(
+        "quota of claims",
+        "quota",
+        _all(_with_data_volume("more", source={"blank": {}}), _quota(persistentvolumeclaims="0")),
+    ),
 )
 """Other faults of the same kinds."""
 
@@ -428,6 +529,7 @@ def clean(place: Place) -> None:
         f"{_ADMISSION}/validatingadmissionpolicybindings/{name}",
         f"{_ADMISSION}/validatingadmissionpolicies/{name}",
         f"/api/v1/nodes/gone-{place.namespace}",
+        f"/apis/storage.k8s.io/v1/storageclasses/{place.namespace}",
     ):
         try:
             place.api.request("DELETE", path)

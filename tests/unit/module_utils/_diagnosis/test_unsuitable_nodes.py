@@ -3,7 +3,20 @@
 from typing import Any
 
 import pytest
-from diagnosed import HOUR, UNSCHEDULABLE, condition, event, node, of, pod, starting, vm
+from diagnosed import (
+    HOUR,
+    UNSCHEDULABLE,
+    claim,
+    condition,
+    data_volume,
+    disk,
+    event,
+    node,
+    of,
+    pod,
+    starting,
+    vm,
+)
 from remedies import command, patch, steps
 
 from plugins.module_utils._diagnosis.offline import diagnoses
@@ -81,13 +94,17 @@ def test_all_that_a_node_lacks_is_mended() -> None:
          "where its volumes are", "kubectl get pv"),
         ("", "1 node(s) didn't match PersistentVolume's node affinity", "where its volumes are", "kubectl get pv"),
         ("", "1 node(s) exceed max volume count", "attach no more", "placement"),
+        ("lacks the label cpu-model.node.kubevirt.io/Epyc=true", "", "a CPU model", "domain/cpu/model"),
+        ("lacks the label machine-type.node.kubevirt.io/pc=true", "", "a machine type", "domain/machine"),
+        ("lacks the label cpu-feature.node.kubevirt.io/avx=true", "", "features", "placement"),
         ("lacks the label kubevirt.io/schedulable=true", "", "virt-handler", "kubevirt.io=virt-handler"),
         ("lacks 1 devices.kubevirt.io/kvm", "1 Insufficient devices.kubevirt.io/kvm", "emulate", "useEmulation"),
         ("lacks 2Gi of memory", "1 Insufficient memory", "free a node", "placement"),
     ],
 )  # fmt: skip
 def test_the_obstacle_is_explained(ours: str, schedulers: str, remedy: str, words: str) -> None:
-    spec = {"affinity": AFFINITY, "topologySpreadConstraints": SPREAD}
+    domain = {"cpu": {"model": "Epyc"}, "machine": {"type": "pc"}, "devices": {}, "memory": {"guest": "1Gi"}}
+    spec = {"affinity": AFFINITY, "topologySpreadConstraints": SPREAD, "domain": domain}
     if ours:
         found = kept_off([ours], **spec)
         assert remedy in found["remedy"] and words in str(found["task"]), found
@@ -95,6 +112,18 @@ def test_the_obstacle_is_explained(ours: str, schedulers: str, remedy: str, word
         waiting = condition("PodScheduled", "False", "Unschedulable", f"0/1 nodes are available: {schedulers}.")
         found = of(*starting(pod(node="", conditions=[waiting]), **spec))
         assert found["link"] == "scheduling" and remedy in found["remedy"] and words in str(found["task"]), found
+
+
+def test_a_toleration_precedes_a_label() -> None:
+    found = kept_off(["lacks the label tier=web"], ["has the taint team:NoSchedule"])
+    assert patch(found)[0]["path"] == "/spec/template/spec/tolerations"
+
+
+def test_a_scheduler_that_does_not_run_is_replaced() -> None:
+    waiting = {**pod(node=""), "metadata": {**pod()["metadata"], "creationTimestamp": "2026-03-01T08:00:00Z"}}
+    assert command(of(*starting(waiting)))[-2:] == ["get", "pods"]
+    [change] = patch(of(*starting(waiting, schedulerName="nowhere")))
+    assert (change["path"], change["value"]) == ("/spec/template/spec/schedulerName", "default-scheduler")
 
 
 def test_a_rule_of_somebody_else_stays() -> None:
@@ -105,9 +134,22 @@ def test_a_profile_without_access_modes_is_named() -> None:
     machine = vm("Provisioning", volumes=[{"name": "data", "dataVolume": {"name": "data"}}])
     volume = {"kind": "DataVolume", "metadata": {"name": "data", "namespace": "shop"}, "status": {"phase": "Pending"}}
     for words in (
+        "Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile slow",
         "no accessMode specified in StorageProfile slow",
         "no matching accessMode specified in StorageProfile slow",
     ):
         found = of(machine, volume, event("DataVolume", "data", "ErrClaimNotValid", words))
         assert found["link"] == "storage_class" and "the StorageProfile slow knows none" in found["problem"]
         assert command(found)[:3] == ["patch", "storageprofile", "slow"]
+    bound = {"type": "Bound", "status": "False", "reason": "ErrClaimNotValid", "message": words}
+    said = {**volume, "status": {"phase": "Pending", "conditions": [bound]}}
+    assert of(machine, said)["evidence"][0]["source"] == "condition"
+
+
+@pytest.mark.parametrize(
+    ("volumes", "verb"), [(disk(), "delete"), (disk("data", "persistentVolumeClaim", "claimName"), "describe")]
+)
+def test_only_a_claim_that_comes_again_is_deleted(volumes: list[Manifest], verb: str) -> None:
+    objects = [*starting(volumes=volumes), claim("data", "Lost")]
+    objects += [data_volume("Succeeded")] if verb == "delete" else []
+    assert command(of(*objects))[2:] == [verb, "pvc", "data"]
