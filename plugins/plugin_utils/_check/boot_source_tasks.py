@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS
 from ...module_utils._resolver.api.release import Release
-from .default_labels import label_findings
+from .default_labels import is_known, label_findings
 from .findings import LocatedFinding, Location
 from .objects import KnownObjects
 from .options import COLLECTION
@@ -24,7 +24,6 @@ _LIST: Final = "boot_sources"
 # The variables of the role boot_sources.
 _ROLE_LIST: Final = "boot_sources_list"
 _ROLE_DEFAULTS: Final = "boot_sources_defaults"
-_TEMPLATED: Final = "{{"
 
 
 class DeclaredSource(NamedTuple):
@@ -41,7 +40,7 @@ class DeclaredSource(NamedTuple):
             matcher = self.options.get(matcher_field.matcher)
             matcher = matcher if isinstance(matcher, dict) else {"name": matcher}
             name, kind = matcher.get("name"), matcher.get("kind") or matcher_field.cluster_kind
-            if isinstance(name, str) and name and _TEMPLATED not in f"{name}{kind}":
+            if isinstance(name, str) and name and is_known(f"{name}{kind}"):
                 result[matcher_field.volume_label] = name
                 result[matcher_field.volume_kind_label] = str(kind)
         return result

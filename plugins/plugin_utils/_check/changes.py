@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import schema
@@ -24,7 +24,7 @@ from ...module_utils._resolver.preflight.references import requested_size, stora
 from .evaluate import shown_change
 from .findings import LocatedFinding
 from .matching import Matching
-from .objects import CRON, VM, DeclaredObject, has_name
+from .objects import CRON, UNCHECKED_KINDS, VM, DeclaredObject, has_name
 from .placeholders import is_unknown
 
 ADDED: Final = "added"
@@ -88,7 +88,8 @@ class Unjudged:
 def _hides_objects(finding: LocatedFinding, labels: set[str]) -> bool:
     if finding.rule == "invalid":
         return finding.label not in labels
-    return finding.rule == "unreadable" or bool(finding.unjudged) or (finding.rule == "unchecked" and not finding.label)
+    is_hidden = finding.unjudged not in ("", *UNCHECKED_KINDS)
+    return finding.rule == "unreadable" or is_hidden or (finding.rule == "unchecked" and not finding.label)
 
 
 class Changes(NamedTuple):
@@ -128,8 +129,11 @@ def _written_metadata(manifest: Manifest) -> tuple[Any, Any]:
     return metadata.get("labels") or {}, annotations
 
 
-def findings(found: Changes, base: Sequence[DeclaredObject]) -> Iterator[LocatedFinding]:
-    """Findings about new and deleted objects, and about changes of VMs besides those of their guests."""
+def findings(found: Changes, base: Sequence[DeclaredObject], absent: Collection[ObjectKey]) -> Iterator[LocatedFinding]:
+    """Findings about new and deleted objects, and about changes of VMs besides those of their guests.
+
+    absent: the VMs that tasks delete. A task that is gone leaves its VM.
+    """
     for declared in found.added:
         if declared.manifest["kind"] == VM:
             yield declared.finding(ADDED, NOTE, "", f"new{_with_disks(declared.manifest, ', makes')}")
@@ -142,7 +146,8 @@ def findings(found: Changes, base: Sequence[DeclaredObject]) -> Iterator[Located
     for declared in found.deleted:
         key = ObjectKey.of(declared.manifest)
         using = sum(key in keys for keys in users)
-        yield declared.finding(DELETED, *_deletion(declared, using, found.added))
+        stays = declared.adopts_disks is not None and key not in absent
+        yield declared.finding(DELETED, *_deletion(declared, stays, using, found.added))
 
 
 def _refusals(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
@@ -162,13 +167,18 @@ def _without(spec: Any, fields: Sequence[str]) -> Any:
     return {name: value for name, value in spec.items() if name not in fields} if isinstance(spec, dict) else spec
 
 
-def _deletion(declared: DeclaredObject, users: int, added: Sequence[DeclaredObject]) -> tuple[str, str, str]:
-    """Severity, field and message of a deletion. users: the VMs of the base that refer to the object."""
+def _deletion(
+    declared: DeclaredObject, stays: bool, users: int, added: Sequence[DeclaredObject]
+) -> tuple[str, str, str]:
+    """Severity, field and message of a deletion.
+
+    stays: no task deletes the VM. users: the VMs of the base that refer to the object.
+    """
     manifest, kind = declared.manifest, declared.manifest["kind"]
     if kind == VM:
         disks = _with_disks(manifest, ", and with it")
         text = f"is deleted{disks}"
-        if declared.adopts_disks is not None:
+        if stays:
             text = f"no task declares it any longer: it stays until one with state: absent deletes it{disks}"
         return WARNING, "", f"{text}{_renamed(declared, added)}"
     if kind in MATCHER_FIELD_OF_KIND:

@@ -23,6 +23,7 @@ from . import (
     changes,
     collisions,
     configuration,
+    default_labels,
     evaluate,
     hosts,
     matching,
@@ -158,7 +159,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     # Overlays of a base have the same problems.
     findings = _located(prerequisites.merge_notes(dict.fromkeys(findings)), repositories)
     is_image = any(sources.is_containerfile(source.location.file) for source in read.sources)
-    if not head.labels and not is_image and not any(finding.severity == ERROR for finding in findings):
+    if not (head.labels or found.deleted or is_image) and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(LocatedFinding(nothing, WARNING, rule="unchecked", location=Location(options.path[0])))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
@@ -199,8 +200,9 @@ def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholder
     found = changes.Changes([], [], [])
     if base is not None:
         matched = matching.match(base.objects, head.objects, options.base, options.path)
+        absent = {key for source in repository.sources for key in tasks.absent_vms(source, options.namespace)}
         found = changes.changes(matched, _unjudged(base, head), _unjudged(head, base))
-        findings += changes.findings(found, base.objects)
+        findings += changes.findings(found, base.objects, absent)
         comparison = bases.Comparison(matched.pairs, base.lookup, head.objects, head.lookup, kubevirt)
         findings += comparison.findings()
         guests += comparison.guests() if options.format == "markdown" else ()
@@ -253,6 +255,7 @@ def _read(
         created += by_tasks
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace, placeholders)
+    created = default_labels.added_to(KnownObjects(cluster.objects), created)
     known = [*cluster.objects, *created, *(result.manifest for result in results if isinstance(result, DeclaredObject))]
     candidates = KnownObjects(known).all
     decided: list[DeclaredObject | LocatedFinding] = []
@@ -267,7 +270,8 @@ def _read(
         decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
     found = [result for result in decided if isinstance(result, DeclaredObject)]
     # A declared object overrides a known object of the same name.
-    lookup = KnownObjects([*cluster.objects, *created, *(declared.manifest for declared in found)])
+    shown = [*cluster.objects, *created, *(declared.manifest for declared in found)]
+    lookup = KnownObjects([*shown, *default_labels.followed(KnownObjects(shown))])
     found, notes = revisions.without_unknown(found, lookup, kubevirt.release)
     labels = [(result.label, result.location.file) for result in found if result.manifest["kind"] != objects.REVISION]
     # An object may have several findings, and still be judged without what is wrong.

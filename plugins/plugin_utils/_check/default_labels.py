@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import ERROR, WARNING, Finding
-from ...module_utils._resolver.api.manifest import Manifest, name_of
+from ...module_utils._resolver.api.manifest import Manifest, labels_of, name_of, namespace_of
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS, MatcherField
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import ACTIVE, state_of
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
+from ...module_utils._resolver.kubevirt.find.lookup import get_readable
 from .findings import LocatedFinding
 from .objects import CRON, DeclaredObject, KnownObjects
+from .placeholders import FORMS, is_unknown
 
+_SOURCE: Final = "DataSource"
+# CDI follows few.
+_LONGEST_CHAIN: Final = 5
 _PRUNED: Final = ("spec", "template", "metadata", "labels")
 
 
@@ -26,12 +31,20 @@ class NamedDefault(NamedTuple):
     problem: str = ""
 
 
+def is_known(value: Any) -> bool:
+    """Whether a label has no placeholder."""
+    return not (is_unknown(str(value)) or FORMS.search(str(value)))
+
+
 def named_default(matcher_field: MatcherField, labels: Mapping[str, str], lookup: KnownObjects) -> NamedDefault:
     """The instancetype or preference that labels name.
 
     A VM looks for a namespaced object in its own namespace, which the labels do not tell.
     """
-    name, kind_text = labels[matcher_field.volume_label], labels.get(matcher_field.volume_kind_label) or ""
+    name = labels[matcher_field.volume_label] or ""
+    kind_text = labels.get(matcher_field.volume_kind_label) or ""
+    if not name:
+        return NamedDefault([], f"the label is empty, so it names no {matcher_field.matcher}")
     kind = matcher_field.kind_of({"kind": kind_text})
     if kind is None:
         kinds = f"{matcher_field.cluster_kind}, {matcher_field.kind}"
@@ -71,7 +84,8 @@ def findings(declared: DeclaredObject, lookup: KnownObjects, release: Release) -
 
 
 def label_findings(labels: Mapping[str, str], lookup: KnownObjects, release: Release) -> Iterator[Finding]:
-    """Findings about labels, with the label as field."""
+    """Findings about labels, with the label as field. Nothing is said of those with placeholders."""
+    labels = {label: value for label, value in labels.items() if is_known(value)}
     for label, value in labels.items():
         if label.startswith(LABEL_PREFIX) and label not in VOLUME_LABELS:
             message = f"KubeVirt does not read the label{did_you_mean(label, VOLUME_LABELS)}"
@@ -106,12 +120,60 @@ def inherited(manifest: Manifest, namespace: str) -> Iterator[Manifest]:
     """
     metadata, kind = manifest["metadata"], manifest.get("kind")
     labels, name = metadata.get("labels") or {}, metadata.get("name")
+    if isinstance(labels, dict):
+        labels = {label: value for label, value in labels.items() if is_known(value)}
     own = {"namespace": metadata.get("namespace") or namespace, "labels": labels}
     source = value_at(manifest, ("spec", "managedDataSource"))
     if not isinstance(labels, dict) or not isinstance(name, str):
         return
     if kind == CRON and isinstance(source, str):
         claim = {"name": f"{source}-<digest>", "namespace": own["namespace"]}
-        yield {"kind": "DataSource", "metadata": {**own, "name": source}, "spec": {"source": {"pvc": claim}}}
+        yield {"kind": _SOURCE, "metadata": {**own, "name": source}, "spec": {"source": {"pvc": claim}}}
     elif kind == "DataVolume" and all(matcher_field.volume_label in labels for matcher_field in MATCHER_FIELDS):
         yield {"kind": "PersistentVolumeClaim", "metadata": {**own, "name": name}}
+
+
+def added_to(known: KnownObjects, manifests: Iterable[Manifest]) -> list[Manifest]:
+    """Objects that the cluster makes, with what the known objects of their names have besides: CDI adds labels."""
+    result = []
+    for manifest in manifests:
+        metadata = manifest["metadata"]
+        existing = get_readable(known, manifest["kind"], metadata["namespace"], metadata["name"])
+        if existing is not None:
+            labels = {**labels_of(existing), **(metadata.get("labels") or {})}
+            manifest = {**existing, "metadata": {**existing["metadata"], "labels": labels}}
+        result.append(manifest)
+    return result
+
+
+def followed(known: KnownObjects) -> list[Manifest]:
+    """The DataSources that point to others, as those that they point to: CDI copies the labels.
+
+    It follows none into another namespace.
+    """
+    return [
+        _target(manifest, known, _LONGEST_CHAIN)
+        for manifest in known.all
+        if manifest["kind"] == _SOURCE and _pointed_to(manifest)
+    ]
+
+
+def _pointed_to(manifest: Manifest) -> str:
+    """The name of the DataSource in its own namespace that one points to; "" for none."""
+    pointer = value_at(manifest, ("spec", "source", "dataSource")) or {}
+    is_near = pointer.get("namespace") in (None, "", namespace_of(manifest))
+    return str(pointer.get("name") or "") if is_near else ""
+
+
+def _target(manifest: Manifest, known: KnownObjects, most: int) -> Manifest:
+    name = _pointed_to(manifest)
+    if not name or not most:
+        return manifest
+    target = get_readable(known, _SOURCE, namespace_of(manifest), name)
+    claim = {"name": f"<claim of the DataSource {name}>", "namespace": namespace_of(manifest)}
+    labels, spec = {}, {"source": {"pvc": claim}}
+    if target is not None:
+        target = _target(target, known, most - 1)
+        labels, spec = labels_of(target), target.get("spec") or {}
+    metadata = {**manifest["metadata"], "labels": {**labels, **labels_of(manifest)}}
+    return {**manifest, "metadata": metadata, "spec": spec}

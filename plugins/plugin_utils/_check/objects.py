@@ -34,7 +34,7 @@ _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 _CHECKED_KINDS: Final = (VM, *MATCHER_FIELD_OF_KIND, *_FLAVORS)
 # Other objects that describe guests.
 _VMI: Final = "VirtualMachineInstance"
-_UNCHECKED_KINDS: Final = (
+UNCHECKED_KINDS: Final = (
     _VMI,
     "VirtualMachineInstancePreset",
     "VirtualMachineInstanceReplicaSet",
@@ -131,9 +131,9 @@ def objects_of_manifest(
         return
     if kind == _VMI and _is_of_vm(manifest):
         return
-    if kind in _UNCHECKED_KINDS:
+    if kind in UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
-    if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
+    if problem and kind in (*_CHECKED_KINDS, *UNCHECKED_KINDS):
         yield LocatedFinding(problem, NOTE, rule="unchecked", location=location, label=label(manifest), unjudged=kind)
     if problem or kind not in (*LOOKED_UP, *_CHECKED_KINDS):
         return
@@ -187,7 +187,7 @@ def _is_of_vm(vmi: Manifest) -> bool:
 def unreadable_kinds(repository: Repository) -> Iterator[str]:
     """The kinds of the objects in files that cannot be read."""
     for text in repository.unreadable:
-        yield from (kind for kind in kinds_in(text) if kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS))
+        yield from (kind for kind in kinds_in(text) if kind in (*_CHECKED_KINDS, *UNCHECKED_KINDS))
 
 
 def _unserved(manifest: Manifest, release: Release) -> str:

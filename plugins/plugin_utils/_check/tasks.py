@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import NOTE
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ObjectKey
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.declare import instancetypes as declare
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
@@ -107,6 +107,18 @@ def _declares(_location: Location, key: str, value: Any) -> bool:
     if name in _MODULES and name != key and isinstance(value, dict):
         return True
     return key == _ROLE_LIST and isinstance(value, list)
+
+
+def absent_vms(source: Source, namespace: str) -> Iterator[ObjectKey]:
+    """The VMs that the tasks of a document delete. namespace: the default."""
+    for _location, key, value, variables in mapping_items(source.location, source.content, _declares):
+        if key == _ROLE_LIST:
+            value = {_VIRTUAL_MACHINE.plural: value, "defaults": variables.get(_ROLE_DEFAULTS)}
+        elif _MODULES[key.removeprefix(COLLECTION)] is not _VIRTUAL_MACHINE:
+            continue
+        for _index, options in _object_options(value, _VIRTUAL_MACHINE):
+            if options.get("state") == "absent":
+                yield ObjectKey(VM, str(options.get("namespace") or namespace), str(options.get("name")))
 
 
 def host_vm(

@@ -324,3 +324,20 @@ def test_vms_that_infer_an_instancetype_use_it(change: Change) -> None:
     lost = vm("lost", instancetype={"inferFromVolume": "gone"})
     lines = change([instancetype(), claim, web, lost], [instancetype(cpus=4), claim, web, lost])
     assert any("own: spec: 1 VM captured the object before the change" in line for line in lines), lines
+
+
+def test_pool_of_the_same_name_hides_no_deletion(change: Change) -> None:
+    pool = {"apiVersion": "pool.kubevirt.io/v1beta1", "kind": "VirtualMachinePool", "metadata": {"name": "web"}}
+    lines = change(machine(), [pool, machine("a")])
+    assert any("VirtualMachine shop/web: is deleted" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_tasks_with_state_absent_delete(change: Change, listed: bool) -> None:
+    options = {"name": "web", "instancetype": "u1.small", "boot": {"url": "https://a.com/b", "size": "5Gi"}}
+    gone = {"name": "web", "state": "absent"}
+    before = [{VM_TASK: {"namespace": "shop", "virtual_machines": [options]}}]
+    after = [{VM_TASK: {"namespace": "shop", **({"virtual_machines": [gone]} if listed else gone)}}]
+    lines = change([before], [after])
+    text = "warning: VirtualMachine shop/web: is deleted, and with it the disk web-boot (5Gi) [deleted]"
+    assert lines[-2:] == [text, "0 to add, 0 to change, 1 to delete, 0 restarts"], lines

@@ -187,3 +187,54 @@ def test_namespaced_default_counts_beside_the_vm(check: Check) -> None:
     }
     code, lines = check(files)
     assert code == 1 and len(lines) == 2 and lines[0].startswith("b.yml") and '"own" not found' in lines[0]
+
+
+def pointer(target: str = "fedora", namespace: str = "golden", **labels: str) -> Manifest:
+    source = labelled(name="latest", **labels)
+    return {**source, "spec": {"source": {"dataSource": {"name": target, "namespace": namespace}}}}
+
+
+def test_pointers_have_the_labels_of_their_targets(check: Check) -> None:
+    """A pointer to a pointer leads to the labels, too, and its own win."""
+    first = {**pointer(preference="debian"), "metadata": {**pointer(preference="debian")["metadata"], "name": "first"}}
+    sources = [labelled(instancetype="u1.nano", preference="fedora"), first, pointer("first")]
+    code, lines = check({"all.yml": sources, "vm.yml": inferring("latest")}, "--ignore", "must-exist")
+    assert [line.partition(":")[0] for line in lines] == ["all.yml", "4 objects checked for KubeVirt 1.9"]
+    code, lines = check({"all.yml": [sources[0], pointer()], "vm.yml": inferring("latest")})
+    assert code == 1 and lines[-2].startswith("vm.yml") and "insufficient Memory" in lines[-2], lines
+
+
+def test_unknown_targets_of_pointers_must_exist(check: Check) -> None:
+    code, lines = check({"all.yml": pointer("gone"), "vm.yml": inferring("latest")})
+    assert code == 0 and "golden/<claim of the DataSource gone> must exist on the cluster" in lines[0], lines
+    loop = pointer("latest")
+    assert check({"all.yml": loop, "vm.yml": inferring("latest")})[0] == 1
+
+
+def test_pointers_into_other_namespaces_give_nothing(check: Check) -> None:
+    """CDI reports CrossNamespaceReference."""
+    target = labelled(instancetype="u1.small", preference="fedora")
+    target["metadata"]["namespace"] = "images"
+    code, lines = check({"all.yml": [target, pointer(namespace="images")], "vm.yml": inferring("latest")})
+    assert code == 1 and "unable to infer defaults from DataSource" in lines[0], lines
+
+
+def test_labels_of_the_cluster_add_to_a_cron(check: Check) -> None:
+    """The image gives the preference; the instancetype that the cron gives wins."""
+    check({"cluster.yml": labelled(preference="windows.11", instancetype="u1.large")})
+    cron = labelled("DataImportCron", instancetype="u1.nano")
+    code, lines = check({"cron.yml": cron, "vm.yml": inferring()}, "--objects", "cluster.yml")
+    assert code == 1 and "insufficient" in lines[0] and lines[0].startswith("vm.yml"), lines
+
+
+def test_empty_label_names_nothing(check: Check) -> None:
+    code, lines = check({"source.yml": labelled(preference="")})
+    assert code == 1 and "the label is empty, so it names no preference" in lines[0]
+
+
+@pytest.mark.parametrize("kind", ["DataSource", "DataImportCron"])
+def test_labels_with_placeholders_are_not_judged(check: Check, kind: str) -> None:
+    source = labelled(kind, instancetype="${SIZE}", preference="${OS:-fedor}")
+    code, lines = check({"source.yml": source, "vm.yml": inferring()}, "--ignore", "unchecked")
+    assert code == 1 and not any("SIZE" in line for line in lines), lines
+    assert "VirtualMachineClusterPreference fedor; did you mean fedora" in str(lines)
