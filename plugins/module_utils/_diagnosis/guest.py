@@ -6,6 +6,7 @@ from typing import Final
 
 from .._resolver.api.manifest import Manifest, condition_of, has_condition, name_of, namespace_of
 from .._resolver.api.matcher import PREFERENCE
+from .._resolver.api.name_rules import one_line
 from .._resolver.api.state import OBSOLETE
 from .._resolver.guest.effect import RESTART
 from .._resolver.kubevirt.vm.readiness import restart_required
@@ -19,6 +20,7 @@ from .link import (
     Link,
     added,
     kubectl,
+    merged,
     of_condition,
     of_event,
     of_field,
@@ -81,6 +83,10 @@ def _crash(case: Case) -> Broken | None:
         cause, problem = explained(said)
         words = f"the guest ended {counted} before it ran: {problem}"
         return Broken(words, (evidence, said), cause.remedy, cause.mend(case, said.message), _TRIES)
+    if ended := _ended_pod(case):
+        return Broken(
+            f"the guest ended {counted} before it ran: {ended[0].message}", (evidence, ended[0]), *ended[1:], _TRIES
+        )
     stopped = case.event(case.vmi, "Stopped") if case.vmi is not None else None
     return Broken(
         f"the guest ended {counted} before it ran",
@@ -89,6 +95,26 @@ def _crash(case: Case) -> Broken | None:
         vm_task("Start the VM once", case, {"/runStrategy": "Once", "/running": None}, restart=False),
         _TRIES,
     )
+
+
+def _ended_pod(case: Case) -> tuple[Evidence, str, Manifest | None] | None:
+    """Why the last pod ended, if kubelet says so, with the remedy and its task."""
+    pod: Manifest = next(iter(case.pods), {})
+    status = pod.get("status") or {}
+    for container in status.get("containerStatuses") or ():
+        state = (container.get("state") or {}).get("terminated") or {}
+        if state.get("reason") == "OOMKilled":
+            text = f"the container {container['name']} needed more memory than its limit"
+            overhead = {"configuration": {"additionalGuestMemoryOverheadRatio": "1.5"}}
+            cure = merged("Give pods more memory", "kubevirt", "kubevirt", case.kubevirt_namespace, spec=overhead)
+            remedy = "let KubeVirt give pods more memory beside the guest's, or remove the limit of the VM"
+            return of_status(pod, "OOMKilled", text), remedy, cure
+    if status.get("phase") != "Failed" or not status.get("reason"):
+        return None
+    text = f"kubelet ended the pod ({status['reason']}): {one_line(status.get('message'))}"
+    remedy = "free the node, or mend its device plugin, or let the VM start on another one"
+    node = str(pod["spec"].get("nodeName") or "")
+    return of_status(pod, str(status["reason"]), text), remedy, kubectl("See the node", "describe", "node", node)
 
 
 def _probe_of(case: Case) -> Manifest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .._resolver.api.manifest import Manifest, condition_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
 from .ages import age
 from .case import EVENT, NODE, POD, Case
@@ -199,9 +199,35 @@ def _another_image(case: Case, words: str) -> Manifest | None:
     return vm_task("Give the VM another image", case, changes) if changes else None
 
 
+_NOT_RUNNING: Final = (
+    *("CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
+    *("ContainerCannotRun", "StartError", "PostStartHookError"),
+)
+
+
+def _container(case: Case) -> Broken | None:
+    """A container of the pod that ends, or that its runtime cannot start."""
+    waiting = _waiting_container(case)
+    if waiting is None or waiting[1].get("reason") not in _NOT_RUNNING:
+        return None
+    pod, waits = waiting
+    event = case.event(pod, "Failed", "BackOff")
+    evidence = of_status(pod, str(waits["reason"]), one_line(waits.get("message")))
+    words = one_line((event or {}).get("message")) or evidence.message or evidence.reason
+    return Broken(
+        f"a container of the pod does not run: {words}",
+        (evidence, *([of_event(event)] if event else [])),
+        "see its log, and the container runtime of the node; a container disk of KubeVirt 1.9 needs a runtime with"
+        " image volumes, or the feature gate ImageVolume disabled",
+        kubectl("Read the log", "logs", name_of(pod), "--all-containers", namespace=namespace_of(pod)),
+        _KUBELET_TRIES,
+    )
+
+
 LINKS: Final = (
     Link("node", _node, (NODE,)),
     Link("files", _files, (POD, EVENT)),
     Link("network", _network, (POD, EVENT)),
     Link("image", _image, (POD,)),
+    Link("container", _container, (POD,)),
 )

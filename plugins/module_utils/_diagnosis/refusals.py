@@ -40,6 +40,7 @@ def _refusals(case: Case) -> Iterator[Evidence]:
 _POD_WAITS: Final = "virt-controller keeps trying to create the pod, and the VM stays without a guest"
 _NOT_CREATED: Final = ("FailedCreate", "FailedBackendStorageCreate")
 _WEBHOOKS: Final = ("validatingwebhookconfiguration,mutatingwebhookconfiguration",)
+_ENDING: Final = "because it is being terminated"
 _CALL: Final = "failed calling webhook"
 _POLICY: Final = re.compile(
     r"ValidatingAdmissionPolicy '(?P<name>[^']+)'|admission webhook \"(?P<hook>[^\"]+)\" denied"
@@ -195,6 +196,15 @@ def _webhook(_case: Case, evidence: Evidence) -> Broken:
 
 
 def _admission(case: Case, evidence: Evidence) -> Broken:
+    if _ENDING in evidence.message:
+        place = namespace_of(case.vm)
+        return Broken(
+            f"the namespace {place} is being deleted",
+            (evidence,),
+            "create the VM in another namespace, or see what keeps this one",
+            kubectl("See the namespace", "get", "namespace", place, "--output", "yaml"),
+            "nothing new can be created in the namespace, and the VM goes with it",
+        )
     return Broken(
         evidence.message,
         (evidence,),

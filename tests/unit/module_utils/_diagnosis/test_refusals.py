@@ -148,3 +148,38 @@ def test_a_node_that_is_gone_leaves_pods() -> None:
         machine, vmi(machine, "Running", nodeName="gone"), pod(node="gone"), {"kind": "Node", "metadata": {"name": "a"}}
     )
     assert command(found)[2:5] == ["delete", "pod", "launcher"]
+
+
+def test_a_namespace_that_ends_takes_nothing() -> None:
+    words = 'pods "a" is forbidden: unable to create new content in namespace shop because it is being terminated'
+    found = of(*refused(words))
+    assert (found["link"], found["problem"]) == ("admission", "the namespace shop is being deleted")
+
+
+def crashed(**status: Any) -> Manifest:
+    machine = vm("CrashLoopBackOff")
+    machine["status"]["startFailure"] = {"consecutiveFailCount": 2}
+    ended = pod()
+    ended["status"] = {"phase": "Failed", **status}
+    return of(machine, ended)
+
+
+def test_kubelet_says_why_a_pod_ended() -> None:
+    found = crashed(reason="UnexpectedAdmissionError", message="Allocate failed due to device plugin")
+    assert found["link"] == "crash" and "(UnexpectedAdmissionError): Allocate failed" in found["problem"]
+    assert command(found) == ["describe", "node", "node01"]
+    killed = {"name": "compute", "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
+    found = crashed(containerStatuses=[{"name": "guest-console-log"}, killed])
+    assert "the container compute needed more memory" in found["problem"]
+    assert patch(found)["spec"]["configuration"] == {"additionalGuestMemoryOverheadRatio": "1.5"}
+    assert crashed()["problem"] == "the guest ended 2 times before it ran"
+
+
+def test_a_container_that_its_runtime_cannot_start() -> None:
+    machine = vm()
+    waiting = pod(("RunContainerError", "failed to start"))
+    found = of(machine, vmi(machine, "Scheduling"), waiting)
+    assert (found["link"], found["problem"]) == ("container", "a container of the pod does not run: failed to start")
+    words = 'exec: "/container-disk-binary/usr/bin/container-disk": no such file or directory'
+    found = of(machine, vmi(machine, "Scheduling"), waiting, event("Pod", "launcher", "Failed", words))
+    assert "container-disk-binary" in found["problem"] and command(found)[2:4] == ["logs", "launcher"]
