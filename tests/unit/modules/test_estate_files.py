@@ -122,10 +122,15 @@ def test_exports_of_several_vcenters(tmp_path: Path) -> None:
         write_csv(tmp_path / vcenter, tabs)
     (tmp_path / "~$a.xlsx").write_text("open")
     assert [item["id"] for item in machines(tmp_path)] == ["a/vm-1", "b/vm-1"]
-    assert remarks(tmp_path)[0].startswith("a.xlsx: vInfo row 3, column CPUs: '?' is not a whole number")
+    assert remarks(tmp_path)[1].startswith("a.xlsx: vInfo row 3, column CPUs: '?' is not a whole number")
     for file in tmp_path.glob("*.xlsx"):
         file.unlink()
     assert [item["id"] for item in machines(tmp_path)] == ["a/vm-1", "b/vm-1"]
+    twice = {"vInfo": [header, ["web", 1, 512, 0, "vm-1", "a"]]}
+    (tmp_path / "more").mkdir()
+    write_csv(tmp_path / "more", twice)
+    assert remarks(tmp_path)[0].endswith("; keep one export of each vCenter; the machine 'web' is left out")
+    (tmp_path / "more" / "RVTools_tabvInfo.csv").unlink()
     # In one folder, told apart by the rest of their names.
     for vcenter in "ab":
         (tmp_path / vcenter / "RVTools_tabvInfo.csv").rename(tmp_path / f"{vcenter}_RVTools_tabvInfo.csv")

@@ -32,7 +32,9 @@ def test_spreadsheet_and_csv_are_the_same(tmp_path: Path) -> None:
         results.append(run(folder)[0])
     assert results[0]["kind"] == "rvtools" and len(results[0]["machines"]) == 40
     assert results[0] == results[1] == results[2]
-    assert run(tmp_path, kind="rvtools")[0] == results[0]
+    both = run(tmp_path, kind="rvtools")[0]
+    assert both["machines"] == results[0]["machines"] and len(both["remarks"]) == 1
+    assert both["remarks"][0].endswith("not read, because there are spreadsheets; keep either in the folder")
     assert run(tmp_path / "csv44" / "RVTools_tabvInfo.csv")[0]["machines"][0]["vcpus"] > 0
 
 

@@ -101,7 +101,11 @@ def _files(path: Path, *suffixes: str) -> list[Path]:
 def _rvtools(path: Path, attributes: Collection[str]) -> Reading:
     remarks: list[str] = []
     tables = [file for file in _files(path, *_TABLES) if file.suffix.lower() != ".txt" or is_tab(file) or file == path]
-    exports = exports_of(_files(path, *SHEETS) or tables, remarks)
+    books = _files(path, *SHEETS)
+    if books and tables and path.is_dir():
+        others = first_names((table.name for table in tables), 3)
+        remarks.append(f"{others}: not read, because there are spreadsheets; keep either in the folder")
+    exports = exports_of(books or tables, remarks)
     return _told(rvtools.read_all(exports, attributes), remarks)
 
 

@@ -20,13 +20,13 @@ USED: Final = words(
     " template.spec.domain.cpu.cores template.spec.domain.cpu.sockets template.spec.domain.cpu.threads"
     " template.spec.domain.cpu.dedicatedCpuPlacement template.spec.domain.memory.guest"
     " template.spec.domain.memory.hugepages.pageSize template.spec.domain.resources.requests.*"
-    " template.spec.domain.resources.limits.* template.spec.domain.firmware.bootloader*"
+    " template.spec.domain.firmware.bootloader*"
     " template.spec.domain.devices.tpm* template.spec.domain.devices.autoattachPodInterface"
     " template.spec.domain.devices.gpus.deviceName template.spec.domain.devices.hostDevices.deviceName"
     " template.spec.domain.devices.interfaces.macAddress template.spec.domain.devices.interfaces.model"
     " template.spec.domain.devices.interfaces.state template.spec.domain.devices.disks.shareable"
 )
-# Names within the VM, its revisions, contents of disks (which come by other ways), and choices of preferences.
+# Names within the VM, revisions, empty parts, contents of disks, which come by other ways, and preferences' choices.
 IGNORED: Final = words(
     "instancetype.revisionName instancetype.inferFrom* preference.revisionName preference.inferFrom*"
     " dataVolumeTemplates.apiVersion dataVolumeTemplates.kind dataVolumeTemplates.metadata.*"
@@ -39,7 +39,9 @@ IGNORED: Final = words(
     " template.spec.domain.memory.maxGuest template.spec.domain.machine.type template.spec.domain.features*"
     " template.spec.domain.clock* template.spec.domain.devices.rng template.spec.domain.devices.inputs*"
     " template.spec.domain.devices.networkInterfaceMultiqueue template.spec.domain.devices.blockMultiQueue"
-    " template.spec.volumes.*.hotpluggable"
+    " template.spec.volumes.*.hotpluggable template template.spec template.metadata template.spec.domain"
+    " template.spec.domain.devices template.spec.domain.cpu template.spec.domain.memory"
+    " template.spec.domain.resources template.spec.domain.resources.requests template.spec.domain.resources.limits*"
 )
 
 

@@ -59,6 +59,8 @@ def read_all(exports: Mapping[str, Tabs], attributes: Collection[str] = ()) -> R
             reading.left_out["templates"] += 1
         elif keys[key_of(row)] > 1:
             problem = "another row has the same VM ID, or no row has one and another the same name"
+            if len(exports) > 1:
+                problem += "; keep one export of each vCenter"
             reading.refuse(row[PLACE], name, problem)
         else:
             own = text_of(row.get("vmid"))
