@@ -154,7 +154,8 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         findings = placeholders.certain(findings, judged.findings)
     head, base, found = judged.head, judged.base, judged.changes
     read = head.repository
-    findings += placeholders.notes({declared.location: declared.label for declared in head.objects})
+    judged_objects = (declared for declared in head.objects if declared.manifest["kind"] not in objects.STORAGE)
+    findings += placeholders.notes({declared.location: declared.label for declared in judged_objects})
     repositories = [read, *([base.repository] if base is not None else [])]
     # Overlays of a base have the same problems.
     findings = _located(prerequisites.merge_notes(dict.fromkeys(findings)), repositories)
@@ -232,6 +233,7 @@ def _read(
 ) -> _Objects:
     links = tasks.add_linked_files(repository)
     kustomized = Kustomized(repository)
+    templated = {file for file, text in repository.texts.items() if kustomized or placeholders.may_be_in(text)}
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
     results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
@@ -242,8 +244,10 @@ def _read(
     for source in repository.sources:
         inside_tasks = sources.manifests(catalogs.definitions(source))
         for manifest in (*kustomized.judged(tasks.manifests_of(source, links)), *inside_tasks):
-            filled = placeholders.completed(manifest.location, manifest.manifest)
-            for inside in _objects_in(manifest._replace(manifest=filled)):
+            if manifest.location.file in templated:
+                filled = placeholders.completed(manifest.location, manifest.manifest)
+                manifest = manifest._replace(manifest=filled)
+            for inside in _objects_in(manifest):
                 declared_keys = prerequisites.declared_keys([inside.manifest], namespace)
                 keys.update(dict.fromkeys(declared_keys, source.location.file))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)

@@ -72,6 +72,9 @@ class Kustomized:
                 if item.manifest not in same:
                     same.append(item.manifest)
 
+    def __bool__(self) -> bool:
+        return bool(self._folders)
+
     def judged(self, items: Iterable[SourceManifest]) -> Iterator[SourceManifest]:
         """The objects as kustomizations make them; patches only if they could not be applied, with the reason."""
         for item in items:

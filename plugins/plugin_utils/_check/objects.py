@@ -133,6 +133,8 @@ def objects_of_manifest(
         return
     if kind in UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
+    if kind == VM and "metadata" not in manifest:
+        problem = problem or "names no object, as a patch does, so it is not checked"
     if problem and kind in (*_CHECKED_KINDS, *UNCHECKED_KINDS):
         yield LocatedFinding(problem, NOTE, rule="unchecked", location=location, label=label(manifest), unjudged=kind)
     if problem or kind not in (*LOOKED_UP, *_CHECKED_KINDS):

@@ -35,6 +35,7 @@ FORMS: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_MARK: Final = re.compile(rb"\{[{%#]|\$[{(\[A-Za-z]|<%|\(\(|ENC\[|unknown[0-9]+x")
 # The forms in OpenShift's Templates, which fill in `${NAME}` themselves.
 _IN_TEMPLATES: Final = re.compile(r"\{\{.*?\}\}+|\{%.*?%\}", re.DOTALL)
 _DEFAULT: Final = re.compile(r"\$\{[A-Za-z_]\w*:?[=-]([^{}]+)\}")
@@ -57,6 +58,10 @@ _ROOTS: Final = ("", "spec", "metadata", "spec.template", "spec.template.spec", 
 # The rules that judge each field by itself.
 _OF_FIELDS: Final = ("invalid", "lost-field", "not-found", "deprecated", "obsolete")
 _MISSING: Final = "missing"
+_INDEX: Final = re.compile(r"\[\d+\]")
+# Entries of these lists name those of others. KubeVirt's messages have their index, or none, or another spelling.
+_LINKED: Final = re.compile(r"dataVolumeTemplate|volumes|disks|filesystems|networks|interfaces")
+_LINK: Final = re.compile(rf"(?:{_LINKED.pattern}).*[nN]ame$")
 
 
 class Unknown(NamedTuple):
@@ -80,6 +85,10 @@ class Placeholders:
 
     def __bool__(self) -> bool:
         return bool(self._numbers)
+
+    def may_be_in(self, text: bytes) -> bool:
+        """Whether a file may have placeholders, or words for them."""
+        return _MARK.search(text) is not None
 
     def word(self, written: str) -> str:
         """The word for a placeholder, the same for the same text."""
@@ -181,8 +190,11 @@ class Placeholders:
             return True
         if unknown.open and (finding.rule not in _OF_FIELDS or _MISSING in finding.text):
             return False
-        paths = (*unknown.fields, *unknown.open)
-        return not any(_leads(path, finding.field) or _depends(finding.field, path) for path in paths)
+        field = _INDEX.sub("", finding.field)
+        paths = [_INDEX.sub("", path) for path in (*unknown.fields, *unknown.open)]
+        if any(_LINK.search(path) for path in paths) and _LINKED.search(field):
+            return False
+        return not any(_leads(path, field) or _depends(field, path) for path in paths)
 
 
 def is_unknown(text: str) -> bool:

@@ -164,6 +164,20 @@ def test_names_of_placeholders_do_not_collide(findings: Findings) -> None:
     assert errors(findings({"vm.yaml": f"{other}---\n{same}"})) == []
 
 
+def test_names_in_other_words_may_be_the_same(findings: Findings) -> None:
+    disk = "  dataVolumeTemplates: [{metadata: {name: '{{ $name }}-d'}, spec: {source: {blank: {}}, storage: {}}}]\n"
+    volume = "      volumes: [{name: a, dataVolume: {name: '{{ .name }}-d'}}]\n"
+    text = VM.replace("u1.none", "u1.small").replace("devices: {}", "devices: {disks: [{name: a, disk: {}}]}")
+    assert errors(findings({"vm.yaml": text + volume + disk})) == []
+
+
+def test_a_fragment_without_metadata_is_a_note(findings: Findings) -> None:
+    text = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nspec: {runStrategy: Halted}\n"
+    found = findings({"patch.yaml": text})
+    assert ("note", "patch.yaml", 1) in [(item["level"], item["file"], item["line"]) for item in found]
+    assert not [item for item in found if item["level"] == "error"]
+
+
 def test_a_secret_of_sops_is_unknown(findings: Findings) -> None:
     value = "ENC[AES256_GCM,data:abc=,iv:x=,tag:y=,type:str]"
     text = VM.replace("{{ name }}", "web").replace("u1.none", value) + f"sops: {{mac: '{value}', version: 3.9.0}}\n"
