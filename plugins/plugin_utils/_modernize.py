@@ -33,7 +33,9 @@ from ..module_utils._task_objects import KUBEVIRT_VM, module_of
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects
 from ._check import sources
+from ._check.evaluate import refusals
 from ._check.findings import LineFinder, Location
+from ._check.objects import VM, DeclaredObject, KnownObjects
 from ._check.sources import UsageError
 from ._check.tasks import Links, add_linked_files, manifests_of, task_manifests
 from ._manifest_checks import check_types
@@ -295,6 +297,17 @@ def _checked(manifest: Manifest, origin: Sources, release: Release) -> Moderniza
     return convert(manifest, origin, release)
 
 
+def _check_accepted(location: Location, before: Manifest, after: Manifest, origin: Sources, release: Release) -> None:
+    """Raises FieldError for a VM that no cluster accepts before the conversion, or after it."""
+    if before["kind"] == VM and after != before:
+        lookup = KnownObjects(origin.catalog or ())
+        for manifest, text in ((before, ""), (after, "with the instancetype, ")):
+            for finding in refusals(DeclaredObject(location, manifest), lookup, release):
+                # Names may be templates of Ansible's.
+                if finding.field.startswith("spec"):
+                    raise FieldError(finding.field, f"{text}{finding.message}")
+
+
 def _converted(
     report: _Report, location: Location, manifest: Manifest, origin: Sources, release: Release
 ) -> list[Manifest]:
@@ -306,6 +319,7 @@ def _converted(
         return [manifest]
     try:
         conversion = _checked(manifest, origin, release)
+        _check_accepted(location, manifest, conversion.manifest, origin, release)
     except FieldError as error:
         if guest:
             reason = f"not converted: {report.place(location, error.path)}: {one_line(error)}"

@@ -21,7 +21,7 @@ from ...module_utils._resolver.api.matcher import (
     ObjectKey,
 )
 from ...module_utils._resolver.api.name_rules import did_you_mean, first_names, quoted, subdomain
-from ...module_utils._resolver.api.release import NEWEST
+from ...module_utils._resolver.api.release import NEWEST, Release
 from ...module_utils._resolver.api.state import DEPRECATED, OBSOLETE, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.labels import wrong_labels
@@ -76,6 +76,13 @@ def evaluate(
             yield from evaluation.findings(declared)
         except (FieldError, Panic) as error:
             yield declared.finding("refused", ERROR, "", f"KubeVirt rejects the object: {error}")
+
+
+def refusals(declared: DeclaredObject, lookup: KnownObjects, release: Release) -> list[LocatedFinding]:
+    """Why no cluster accepts an object, whatever its feature gates."""
+    kubevirt = KubeVirt(release, opens_all_gates=True)
+    findings = evaluate([declared], lookup, kubevirt)
+    return [finding for finding in findings if finding.severity == ERROR and finding.rule in ("invalid", REFUSED)]
 
 
 class _Evaluation:

@@ -288,7 +288,8 @@ def test_definitions_are_rewritten_in_place(tmp_path: Path, run_command: Run) ->
 
 def test_files_of_tasks_are_read(tmp_path: Path, run_command: Run) -> None:
     (tmp_path / "templates").mkdir()
-    vm = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n"
+    head = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\n"
+    vm = f"{head}spec:\n  runStrategy: Halted\n  template:\n    spec:\n"
     domain = "      domain: {memory: {guest: MEMORY}, devices: {}}\n"
     (tmp_path / "templates" / "vm.yml.j2").write_text(vm + domain.replace("MEMORY", "2Gi"))
     (tmp_path / "templates" / "open.yml.j2").write_text(vm + domain.replace("MEMORY", '"{{ memory }}"'))
@@ -333,3 +334,40 @@ def test_bundles_in_tasks_stay(tmp_path: Path, run_command: Run) -> None:
     _code, said, _error = run_command(file, "--in-place")
     assert file.read_text() == before
     assert said[-2].endswith("Template a: not changed in its place: becomes several objects")
+
+
+GUEST = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: shop}
+spec:
+  runStrategy: Halted
+  template:
+    METADATA
+    spec:
+      domain: {devices: {}, cpu: CPU, memory: MEMORY}
+"""
+
+
+@pytest.mark.parametrize(
+    ("metadata", "cpu", "memory", "reason"),
+    [
+        (
+            "metadata: {}",
+            "{cores: 2, maxSockets: 1}",
+            "{guest: 4Gi}",
+            "with the instancetype, Number of sockets in CPU",
+        ),
+        ("metadata: {}", "{cores: 2}", "{guest: 7800Mi, maxGuest: 7900Mi}", "with the instancetype, Guest memory"),
+        ("metadata: {labels: [web]}", "{cores: 2}", "{guest: 4Gi}", "spec.template.metadata.labels: "),
+        ("metadata: {}", "{cores: 2}", "{guest: 4Gi, hugepages: {pageSize: 3}}", "spec.template.spec.domain.memory"),
+    ],
+)
+def test_what_no_cluster_accepts_stays(
+    tmp_path: Path, run_command: Run, metadata: str, cpu: str, memory: str, reason: str
+) -> None:
+    text = GUEST.replace("METADATA", metadata).replace("CPU", cpu).replace("MEMORY", memory)
+    (tmp_path / "vm.yml").write_text(text)
+    code, lines, _error = run_command(tmp_path, "--in-place")
+    assert (code, (tmp_path / "vm.yml").read_text()) == (1, text)
+    assert "not converted" in lines[1] and reason in lines[1]
