@@ -18,6 +18,7 @@ from openstack_api import PASSWORD, SERVERS, openstack_api
 
 from local_cluster.toolchain import find_go
 from modules_support import Task, execute
+from plugins.module_utils._estate.readers.reading import TPM_STATE
 
 CHECKOUT = Path(__file__).parents[3]
 # Users install them for the platforms that they have.
@@ -95,7 +96,7 @@ def test_servers_of_a_cloud() -> None:
     assert first["nics"] == [{"network": "lan", "mac": "fa:16:3e:00:00:00"}]
     assert (second["reserved"], second["power"]) == ({"cpu": True}, "on")
     # It boots from a volume.
-    assert third["disks"] == [{"name": "root", "size": 40 * GIB, "storage": "ssd"}]
+    assert third["disks"] == [{"id": "v1", "name": "root", "size": 40 * GIB, "storage": "ssd"}]
     assert all(row["guest"]["memory"] >= row["source"]["memory"] for row in proposed(result["machines"])["machines"])
 
 
@@ -157,9 +158,11 @@ def test_machines_of_proxmox(proxmox: str) -> None:
         "guest": {"id": "win11"},
         "disks": [{"name": "scsi0", "size": 32 * GIB, "storage": "local-lvm", "controller": "virtio-scsi-pci"}],
         "nics": [{"network": "vmbr0.7", "mac": "bc:24:11:00:00:01", "model": "virtio", "connected": True}],
+        "not_brought": [TPM_STATE],
     }
     assert (database["id"], database["vcpus"], database["memory"], database["power"]) == ("101", 2, 2 * GIB, "off")
-    assert (result["left_out"], result["remarks"]) == ({"templates": 1}, [])
+    assert result["left_out"] == {"templates": 1, "containers": 1}
+    assert result["remarks"] == ["containers of LXC are no machines and are not brought: container"]
     refused = execute("estate_info", {**login, "source_password": "wrong"})
     assert refused["failed"] and refused["msg"].startswith(f"source: '{proxmox}': ")
     unknown = execute("estate_info", {**login, "source_password": "secret", "source_validate_certs": True})

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from estate_samples import GIB, machine, proposed
 
 
@@ -163,3 +164,46 @@ def test_what_the_reader_says_is_not_brought() -> None:
         "2 monitors",
         "the memory of a suspended machine, which starts anew",
     ]
+
+
+# A field → a value that no other machine has. Programs may want the last three; no VM has them.
+FIELDS: dict[str, Any] = {
+    "id": "vm-9",
+    "name": "other",
+    "vcpus": 3,
+    "memory": 3 * GIB,
+    "power": "suspended",
+    "firmware": "efi",
+    "source": "vc",
+    "folder": "Shop",
+    "uuid": "42",
+    "instancetype": "u1.small",
+    "preference": "fedora",
+    "hugepages": "1Gi",
+    "secure_boot": True,
+    "tpm": True,
+    "fault_tolerance": True,
+    "guest": {"id": "rhel9_64Guest"},
+    "reserved": {"cpu": True},
+    "hot_add": {"cpu": True},
+    "tags": {"team": "shop"},
+    "disks": [{"size": GIB}],
+    "nics": [{"network": "lan"}],
+    "passthrough": ["t4"],
+    "not_brought": ["2 monitors"],
+    "cores_per_socket": 2,
+    "used": {"cpu": 1},
+    "thin": True,
+}
+INFORMATION = ("cores_per_socket", "used", "thin")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_each_field_of_a_machine_counts(field: str) -> None:
+    disk = {"size": 3 * GIB, "name": "root"}
+    usual = {"vcpus": 3, "memory": 7 * GIB} if field == "hot_add" else {}
+    if field in ("secure_boot", "thin"):
+        usual = {"firmware": "efi", "disks": [disk]}
+    changed = {"disks": [{**disk, "thin": True}]} if field == "thin" else {field: FIELDS[field]}
+    plain, other = (proposed([machine(**facts)]) for facts in (usual, {**usual, **changed}))
+    assert (plain == other) == (field in INFORMATION)
