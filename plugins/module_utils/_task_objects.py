@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ._resolver.api.manifest import Manifest, list_items
@@ -34,8 +34,11 @@ _SPEC: Final = (
     ("data_volume_templates", "dataVolumeTemplates"),
 )
 _DEFINITIONS: Final = ("definition", "resource_definition", "inline")
-# The parts of a VMI's spec that make a guest; others say where and how it runs.
-_GUEST: Final = ("domain", "volumes", "networks")
+_POD: Final = ("spec", "template", "spec")
+# The fields of which each makes a guest, and the size alone only of a VM that says whether it runs.
+_GUEST: Final = ((*_POD, "volumes"), *(("spec", field) for _option, field in _SPEC))
+_SIZE: Final = ((*_POD, "domain", "memory"), (*_POD, "domain", "resources"))
+_RUNS: Final = (("spec", "runStrategy"), ("spec", "running"))
 
 
 class TaskObject(NamedTuple):
@@ -120,14 +123,19 @@ def manifest_of(options: Mapping[str, Any]) -> Manifest:
 
 
 def declares_guest(vm: Manifest) -> bool:
-    """Whether the VM of a task says what guest it has. Otherwise the task starts, stops or labels one that exists."""
-    template = value_at(vm, ("spec", "template"))
-    inside = value_at(template, ("spec",))
-    if any(isinstance(part, str) for part in (vm.get("spec"), template, inside)):
+    """Whether the VM of a task says what guest it has. Otherwise the task changes a VM that exists, such as its power,
+    its labels or its CPUs.
+    """
+    if any(isinstance(value_at(vm, _POD[:length]), str) for length in range(1, len(_POD) + 1)):
         # A template of Ansible may say anything.
         return True
-    parts = [value_at(inside, (part,)) for part in _GUEST]
-    return template is not None and _says([*parts, *(value_at(vm, ("spec", field)) for _option, field in _SPEC)])
+    if value_at(vm, _POD[:2]) is None:
+        return False
+
+    def says(paths: Iterable[tuple[str, ...]]) -> bool:
+        return any(_says(value_at(vm, path)) for path in paths)
+
+    return says(_GUEST) or (says(_SIZE) and says(_RUNS))
 
 
 def _says(value: Any) -> bool:

@@ -40,6 +40,8 @@ _TEMPLATED: Final = ("{{", "{%")
 _TEMPLATE: Final = "has a template"
 _NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
 _SECRET: Final = "has a value encrypted with Ansible Vault"
+# The statement whose entries name modules too.
+_DEFAULTS: Final = "module_defaults"
 _STRINGS: Final = ("name", "namespace")
 # These options do not affect the checks, and may contain secrets and file names.
 _UNCHECKED_OPTIONS: Final = ("access_credentials", "cloud_init")
@@ -219,8 +221,8 @@ def _may_cause_others(field: str, spec: Options) -> bool:
     return name in spec and name not in _NO_GUEST_OPTIONS
 
 
-def _is_task(_location: Location, key: str, value: Any) -> bool:
-    return bool(module_of(key, value))
+def _is_task(location: Location, key: str, value: Any) -> bool:
+    return bool(module_of(key, value)) and _DEFAULTS not in location.path
 
 
 def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:

@@ -75,6 +75,7 @@ def problem(module: str, **options: Any) -> str:
         {"labels": {"a": "b"}, "annotations": {"c": "d"}},
         {"run_strategy": "Halted", "spec": {"domain": {"devices": {}}, "volumes": []}},
         {"spec": {"nodeSelector": {"zone": "a"}, "terminationGracePeriodSeconds": 0}},
+        {"spec": {"domain": {"cpu": {"cores": 4}}, "networks": [{"name": "default", "pod": {}}]}},
         *({"spec": GUEST, "instancetype": {"name": "a"}, "state": state} for state in ("stopped", "patched")),
         {"state": "running"},
     ],
@@ -92,7 +93,7 @@ def test_tasks_that_declare_no_guest(options: dict[str, Any]) -> None:
         {"spec": "{{ spec }}"},
         {"spec": GUEST, "state": "{{ state }}"},
         {"spec": {"domain": {"devices": {}}, "volumes": [{"name": "root"}]}},
-        {"spec": {"networks": [{"name": "default", "pod": {}}]}},
+        {"spec": {"domain": {"devices": {}, "resources": {"requests": {"memory": "1Gi"}}}}},
     ],
 )
 def test_tasks_that_declare_a_guest(options: dict[str, Any]) -> None:
@@ -109,7 +110,9 @@ def definition(spec: Any, **options: Any) -> str:
 
 
 def test_definitions_that_patch() -> None:
-    whole = {"template": {"spec": GUEST}}
+    size = {"template": {"spec": GUEST}}
+    whole = {"running": False, **size}
+    assert definition(size) == PATCH
     assert definition(whole) == definition("{{ spec }}") == definition({"template": "{{ template }}"}) == ""
     partial = {"instancetype": {"name": "u1.large"}}
     assert definition(whole, state="patched") == definition({"runStrategy": "Halted"}) == definition(partial) == PATCH

@@ -94,6 +94,7 @@ spec: {runStrategy: Always, instancetype: {name: u1.none}, template: {spec: {dom
 
 PLAY = """\
 - hosts: localhost
+  module_defaults: {kubevirt.core.kubevirt_vm: {namespace: shop, instancetype: {name: u1.none}}}
   tasks:
     - redhat.openshift.k8s: {template: vm.yml.j2, namespace: lab}
     - k8s: {src: templates/later.yml.j2, state: patched}
