@@ -24,6 +24,7 @@ from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingF
 from .._resolver.choose.adopt import Adoption, adopt
 from .._resolver.choose.effective import effective
 from .._resolver.choose.sizes import shown
+from .._resolver.choose.windows import version_of
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vmi import vmi
@@ -40,6 +41,7 @@ LABELS: Final = "spec.template.metadata.labels"
 _ANNOTATIONS: Final = "spec.template.metadata.annotations"
 _FIRST_WITH_TEMPLATES: Final = (1, 9)
 _SHOWN: Final = 5
+_SYSTEM: Final = ("spec", "annotations", OS_ANNOTATION)
 
 
 class Sources(NamedTuple):
@@ -210,6 +212,10 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest], waste: 
     os = annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION)
     if os:
         preferences = preferences_of(str(os), preferences)
+    elif version := version_of(vm):
+        # A guest with Windows gets no preference of another system for the sake of its topology.
+        of_any = [item for item in preferences if value_at(item, _SYSTEM) is None]
+        preferences = [*of_any, *preferences_of(f"windows{version}", preferences)]
     adoption = adopt(vm, _usable_objects(vm, INSTANCETYPE, catalog), preferences, cluster)
     chosen = adoption.within(waste)
     if chosen is None:

@@ -211,7 +211,9 @@ class _AdoptedVM(NamedTuple):
     def _size_of(self, vm: Manifest, spec: Manifest) -> GuestSize:
         """The size of the guest with an effective spec."""
         figures = guest_figures(spec)
-        vcpus = windows.used_sockets(vm, figures[SOCKETS]) * figures[CORES] * figures[THREADS]
+        # The preference of a candidate may name another Windows than the VM.
+        sockets = min(windows.used_sockets(told, figures[SOCKETS]) for told in (self.vm, vm))
+        vcpus = sockets * figures[CORES] * figures[THREADS]
         demands = guest_class.demands_of(spec)
         kept = {path: words for path, words in demands.items() if not self._accepted(path)}
         return GuestSize(vcpus, parse(figures.get("memory", "0")).value, kept)

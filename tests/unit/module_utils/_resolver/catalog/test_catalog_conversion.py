@@ -181,6 +181,17 @@ def test_a_much_larger_instancetype_is_not_chosen() -> None:
     assert asked.guest_after is not None and asked.guest_after["vcpus"] == 4
 
 
+def test_windows_gets_no_preference_of_linux() -> None:
+    source = vm({"cpu": {"cores": 8}, "memory": {"guest": "32Gi"}}, {"os.template.kubevirt.io/windows10": "true"})
+    kept = converted(source)
+    assert kept.manifest == source and "2 vCPUs instead of 8" in kept.remaining[0].note
+    kind = "VirtualMachineClusterPreference"
+    cores = {"kind": kind, "metadata": {"name": "cores"}, "spec": {"cpu": {"preferredCPUTopology": "cores"}}}
+    result = converted(source, catalog=[*CATALOG, cores])
+    assert result.manifest["spec"]["preference"] == {"kind": kind, "name": "cores"}
+    assert result.guest_after is not None and result.guest_after["sockets"] == 1
+
+
 def test_refusals_are_the_reason_without_an_instancetype() -> None:
     names = ("VirtualMachineClusterPreference", "demanding")
     demanding = {"kind": names[0], "metadata": {"name": names[1]}, "spec": {"requirements": {"cpu": {"guest": 64}}}}

@@ -343,6 +343,8 @@ def test_windows_desktops_get_at_most_two_sockets() -> None:
     )
     # Even if the topology may change.
     assert adopted(desktop, [], types, accept=["domain.cpu"]).chosen is None
+    server = preference("windows.2k22", devices={"preferredRng": {}})
+    assert adopted(desktop, [server], types).nearest == ()
     assert (adopted(desktop, [CORES], types).nearest[0].preference or {})["name"] == "cores"
     (sockets,) = adopted(vm(cpu={"cores": 4}), [], types).nearest
     assert sockets.preference is None
