@@ -11,6 +11,8 @@ from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.api.release_schema import has_field
 from .._resolver.api.tree import copy, remove_at, value_at
+from .._resolver.choose.windows import MOST_SOCKETS, desktop_in
+from .._resolver.kubevirt.apply import topology
 from .._resolver.kubevirt.preference.domain import firmware as apply_firmware
 from .machine import Machine
 from .rules import Rules
@@ -97,6 +99,7 @@ def _chosen(
         name = ""
     if name and not fixed:
         name = _variant(machine, name, catalog, rules.virtio_drivers or _has_virtio(machine), reasons)
+        name = _with_cores(machine, name, catalog, reasons)
     if name and _adds_tpm(machine, catalog[name]) and not has_field("TPMDevice", "enabled", release):
         reasons.append(f"the source has no TPM, and KubeVirt {release.minor_version} adds that of {name} to each VM")
         name = ""
@@ -198,6 +201,25 @@ def _variant(machine: Machine, name: str, catalog: Mapping[str, Manifest], virti
     if best != name:
         reasons.append(f"{best} has the firmware of the source")
     return best
+
+
+def _with_cores(machine: Machine, name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> str:
+    """The preference with cores, for a machine with more vCPUs than its Windows uses sockets."""
+    desktop = desktop_in(name)
+    if not desktop or machine["vcpus"] <= MOST_SOCKETS or topology.preferred(catalog[name]) != topology.SOCKETS:
+        return name
+    why = f"Windows {desktop} uses {MOST_SOCKETS} sockets at most"
+    rest = _without_cpu(catalog[name])
+    for other in sorted(catalog):
+        if topology.preferred(catalog[other]) == topology.CORES and _without_cpu(catalog[other]) == rest:
+            reasons.append(f"{why}, and {other} prefers cores")
+            return other
+    reasons.append(f"{why}, and {name} prefers sockets: name one with preferredCPUTopology: cores in the rules")
+    return name
+
+
+def _without_cpu(spec: Manifest) -> Manifest:
+    return {field: value for field, value in spec.items() if field != "cpu"}
 
 
 def _without_firmware(spec: Manifest) -> Manifest:

@@ -174,3 +174,18 @@ def test_requirements_of_a_preference() -> None:
     choice = chosen(guest={"text": "Windows 11"})
     assert (choice.cpu, choice.memory) == (2, 4 << 30)
     assert (chosen({"own": {}}, fixed="own").cpu, chosen({"own": {}}, fixed="own").memory) == (0, 0)
+
+
+def test_windows_desktops_get_cores_beyond_two_sockets() -> None:
+    windows = {"guest": {"text": "Microsoft Windows 11 (64-bit)"}}
+    two, four = (chosen(vcpus=vcpus, **windows) for vcpus in (2, 4))
+    assert two.name == four.name == "windows.11" and not any("sockets" in reason for reason in two.reasons)
+    told = (
+        "Windows 11 uses 2 sockets at most, and windows.11 prefers sockets: name one with preferredCPUTopology: cores"
+    )
+    assert f"{told} in the rules" in four.reasons
+    own = {**CATALOG, "desk": {**CATALOG["windows.11"], "cpu": {"preferredCPUTopology": "cores"}}}
+    cores = chosen(own, vcpus=4, **windows)
+    assert cores.name == "desk" and "Windows 11 uses 2 sockets at most, and desk prefers cores" in cores.reasons
+    server = chosen(vcpus=8, guest={"text": "Microsoft Windows Server 2022"})
+    assert not any("sockets" in reason for reason in server.reasons)
