@@ -99,7 +99,7 @@ def _fit(one: Fault, other: Fault) -> bool:
 
 
 def _unready(fault: Fault) -> bool:
-    return fault.link in ("crash", "port", "paused")
+    return fault.link in ("crash", "port", "paused", "agent")
 
 
 @pytest.mark.nightly("further faults and all pairs, on a cluster of their own with declared nodes")

@@ -411,6 +411,7 @@ FAULTS = (
         "import that fails",
         "import",
         _with_data_volume("import", source={"http": {"url": "http://127.0.0.1:1/disk.img"}}),
+        touches=_of("disks"),
     ),
     Fault("quota", "quota", _quota(**{"requests.memory": "700Mi"}), touches=_of("room")),
     Fault("limit range", "limits", _limits(type="Pod", max={"memory": "700Mi"}), touches=_of("room")),
@@ -458,16 +459,17 @@ FURTHER = (
     ),
     Fault("missing PriorityClass", "prerequisite", _guest(priorityClassName="nowhere")),
     Fault("missing DataVolume", "claim", _with_disk("data", dataVolume={"name": "nowhere"})),
-    Fault("missing source of a copy", "import", _missing_copy),
+    Fault("missing source of a copy", "import", _missing_copy, touches=_of("disks")),
     Fault("quota of pods", "quota", _quota(pods="0")),
     Fault("quota of guests", "quota", _quota(**{"count/virtualmachineinstances.kubevirt.io": "0"})),
     Fault(
         "quota of storage",
         "quota",
         _all(_with_data_volume("big", source={"blank": {}}), _quota(**{"requests.storage": "500Mi"})),
+        touches=_of("disks"),
     ),
     Fault("smallest container", "limits", _limits(type="Container", min={"memory": "8Gi"})),
-    Fault("4Ti", "scheduling", _guest("domain", "memory", guest="4Ti"), nodes=True),
+    Fault("4Ti", "scheduling", _guest("domain", "memory", guest="4Ti"), touches=_of("size"), nodes=True),
     Fault("hugepages", "scheduling", _guest("domain", "memory", hugepages={"pageSize": "1Gi"}), nodes=True),
     Fault(
         "dedicated CPUs",
@@ -484,7 +486,8 @@ FURTHER = (
         _with_data_volume("foreign", source={"pvc": {"name": "golden", "namespace": "kube-system"}}),
     ),
     Fault("StorageProfile without modes", "storage_class", _unprofiled),
-    Fault("restricted namespace", "policy", _restricted),
+    # The API server says only the first refusal of a pod.
+    Fault("restricted namespace", "policy", _restricted, touches=_of("room")),
     Fault("missing answers in a Secret", "files", _sysprep(secret={"name": "answers"})),
     Fault("missing answers in a ConfigMap", "files", _sysprep(configMap={"name": "answers"})),
     Fault(
@@ -505,17 +508,20 @@ FURTHER = (
         "registry that is not there",
         "import",
         _with_data_volume("pull", source={"registry": {"url": "docker://registry.invalid/disk:1"}}),
+        touches=_of("disks"),
     ),
     Fault(
         "import without its Secret",
         "import",
         _with_data_volume("keyed", source={"http": {"url": "http://127.0.0.1:1/a.img", "secretRef": "nowhere"}}),
+        touches=_of("disks"),
     ),
     Fault("quota of CPUs", "quota", _quota(**{"limits.cpu": "0", "requests.cpu": "1m"}), touches=_of("room")),
     Fault(
         "quota of claims",
         "quota",
         _all(_with_data_volume("more", source={"blank": {}}), _quota(persistentvolumeclaims="0")),
+        touches=_of("disks"),
     ),
 )
 """Other faults of the same kinds."""
