@@ -41,6 +41,9 @@ _WORDS: Final[dict[str, Any]] = {
     **_forms(".inf .Inf .INF +.inf +.Inf +.INF", math.inf),
     **_forms("-.inf -.Inf -.INF", -math.inf),
 }
+NOT_TEXT: Final = re.compile(r"^(?:[-+]?\.?[0-9][0-9a-fA-FxXoO_.+-]*|[yYnN])$")
+"""Texts that need quotes for Kubernetes, though PyYAML writes none: 1e3, 0o17, y."""
+NOT_TEXT_STARTS: Final = "-+.0123456789yYnN"
 # The first characters of what is no text.
 _HINTS: Final = frozenset("+-0123456789yYnNtTfFoO~.")
 _INTEGER: Final = re.compile(r"[-+]?(?:(0[xX][0-9a-fA-F]+)|(0[oO]?[0-7]+)|(0[bB][01]+)|0|[1-9][0-9]*)", re.ASCII)

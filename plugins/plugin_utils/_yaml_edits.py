@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from ..module_utils._yaml_scalars import NOT_TEXT, NOT_TEXT_STARTS, Scalars, ansible, kubernetes
+
 _STEP: Final = 2
 _WIDE: Final = 1 << 20
 
@@ -49,7 +51,7 @@ def edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str
     """
     node = _found(text, document, path)
     start, end = node.start_mark.index, _end(node)
-    events: Any = yaml.parse(text, Loader=_Loader)
+    events: Any = yaml.parse(text, Loader=yaml.SafeLoader)
     for event in events:
         if getattr(event, "anchor", None) and start <= event.start_mark.index <= end:
             raise EditError(f"has the anchor or alias {event.anchor}, which stands for other lines")
@@ -59,27 +61,24 @@ def edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str
         result = result[: edit.start] + edit.text + result[edit.end :]
     try:
         same = _plain(_found(result, document, path)) == new
-    except (yaml.YAMLError, EditError):
+    except (yaml.YAMLError, EditError, ValueError):
         same = False
     if not same:
         raise EditError("is written in a way that cannot be changed in its place")
     return result
 
 
-class _Loader(yaml.SafeLoader):
-    """Takes values with tags of other programs, such as Ansible's `!vault`, as they are."""
+class _Dumper(yaml.SafeDumper):
+    """Quotes texts that Kubernetes would not read as texts."""
 
 
-def _untagged(loader: Any, _tag: str, node: Any) -> Any:
-    kinds = {"scalar": loader.construct_scalar, "sequence": loader.construct_sequence}
-    return kinds.get(node.id, loader.construct_mapping)(node)
-
-
-_Loader.add_multi_constructor("!", _untagged)
+_Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", NOT_TEXT, list(NOT_TEXT_STARTS))
 
 
 def _found(text: str, document: int, path: Sequence[str | int]) -> Any:
-    node: Any = list(yaml.compose_all(text, Loader=_Loader))[document]
+    node: Any = list(yaml.compose_all(text, Loader=yaml.SafeLoader))[document]
+    keys = [key.value for key, _value in node.value] if isinstance(node, yaml.MappingNode) else []
+    scalars = kubernetes if "apiVersion" in keys and "kind" in keys else ansible
     for step in path:
         if isinstance(node, yaml.SequenceNode):
             node = node.value[int(step)]
@@ -87,11 +86,32 @@ def _found(text: str, document: int, path: Sequence[str | int]) -> Any:
             node = next((value for key, value in node.value if key.value == step), None)
         if node is None:
             raise EditError(f"has its {step} from an alias, which stands for other lines")
+    _read_scalars(node, scalars, set())
     return node
 
 
+def _read_scalars(node: Any, scalars: Scalars, visited: set[int]) -> None:
+    """Adds their values to the scalars in a node: kubectl reads manifests, and Ansible other documents."""
+    if isinstance(node, yaml.ScalarNode):
+        implicit = (node.style is None, node.style is not None)
+        loader: Any = yaml.SafeLoader("")
+        usual = loader.resolve(yaml.ScalarNode, node.value, implicit)
+        tag = None if node.tag == usual else node.tag
+        read: Any = node
+        read.read = scalars(yaml.ScalarEvent(None, tag, implicit, node.value, node.start_mark, node.end_mark))
+    elif id(node) not in visited:
+        visited.add(id(node))
+        for entry in node.value:
+            for inside in entry if isinstance(entry, tuple) else (entry,):
+                _read_scalars(inside, scalars, visited)
+
+
 def _plain(node: Any) -> Any:
-    return _Loader("").construct_document(node)
+    if isinstance(node, yaml.ScalarNode):
+        return vars(node)["read"]
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(entry) for entry in node.value]
+    return {key.value: _plain(value) for key, value in node.value}
 
 
 def _end(node: Any) -> int:
@@ -219,7 +239,9 @@ def _removal(text: str, entry: _Entry, following: _Entry | None) -> _Edit:
 def _addition(text: str, node: Any, place: _Entry | None, added: Any) -> _Edit:
     """The lines of new entries, before the first one that changes."""
     newline = _newline(text)
-    lines = yaml.safe_dump(added, sort_keys=False, allow_unicode=True, width=_WIDE, indent=_STEP).splitlines()
+    lines = yaml.dump(
+        added, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDE, indent=_STEP
+    ).splitlines()
     block = "".join(f"{' ' * node.start_mark.column}{line}{newline}" for line in lines)
     if place is not None and _begins_line(text, place.start):
         start = _line_start(text, place.start)
@@ -228,6 +250,12 @@ def _addition(text: str, node: Any, place: _Entry | None, added: Any) -> _Edit:
     return _Edit(end, end, block if text[:end].endswith("\n") else f"{newline}{block}")
 
 
+def _dumped(value: Any, **options: Any) -> str:
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDE, **options))
+
+
 def _flow(value: Any) -> str:
-    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=_WIDE)
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=True, sort_keys=False, allow_unicode=True, width=_WIDE
+    )
     return text.removesuffix("\n").removesuffix("\n...")

@@ -125,7 +125,7 @@ def test_one_file_has_all_objects(render: Render, tmp_path: Path) -> None:
 
 def test_kept_secrets_are_in_files_alone(render: Render, tmp_path: Path) -> None:
     dest = tmp_path / "web.yaml"
-    dest.write_text(f"{{apiVersion: kubevirt.io/v1, kind: V, metadata: {{name: n}}, userData: {PASSWORD}-2}}")
+    dest.write_text(f"{{apiVersion: kubevirt.io/v1, kind: V, metadata: {{name: web}}, userData: {PASSWORD}-2}}")
     result = render("virtual_machine", **VM, cloud_init={"password": PASSWORD}, dest=str(dest), keep_secrets=True)
     assert PASSWORD in dest.read_text()
     assert PASSWORD not in str(result)

@@ -159,3 +159,24 @@ def test_only_lines_of_a_flow(new: dict[str, Any], before: str, after: str) -> N
 )
 def test_flows_on_one_line(text: str, after: str) -> None:
     assert changed({"a": 1, "d": 4}, text, path=()) == after
+
+
+MANIFEST = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: a, annotations: {at: 22:30, on: y, day: 2025-03-01}}
+spec: {cores: 0o17, old: 1}
+"""
+
+
+def test_manifests_are_read_as_kubectl_reads() -> None:
+    new = {"cores": 15, "new": "1e3", "yes": "y"}
+    after = MANIFEST.replace("old: 1", "new: '1e3', 'yes': 'y'")
+    assert changed(new, MANIFEST, path=("spec",)) == after
+    annotations = {"at": "22:30", "on": True, "day": "2025-03-01"}
+    assert changed(annotations, MANIFEST, path=("metadata", "annotations")) == MANIFEST
+
+
+def test_tasks_are_read_as_ansible_reads() -> None:
+    text = "- k: {at: 22:30, on: y, cores: 0o17}\n"
+    assert changed({"at": 1350, "on": "y", "cores": "0o17"}, text, path=(0, "k")) == text

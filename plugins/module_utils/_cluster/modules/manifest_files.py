@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,13 +13,12 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.api.tree import value_at
 from ..._resolver.declare.rendered import file_name
 from ..._yaml_documents import TextError, documents
+from ..._yaml_scalars import NOT_TEXT, NOT_TEXT_STARTS
 from ..client.errors import TaskFailed
 from ..client.files import write_file
 from ..client.transport import yaml
 
 _SUFFIXES: Final = (".yml", ".yaml")
-# Go's parser takes these for numbers or truth values, and PyYAML does not: 1e3, 0o17, y.
-_NOT_TEXT: Final = re.compile(r"^(?:[-+]?\.?[0-9][0-9a-fA-FxXoO_.+-]*|[yYnN])$")
 
 
 class ManifestFile(NamedTuple):
@@ -144,5 +142,5 @@ def _dumper() -> Any:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
     Dumper.add_representer(str, text)
-    Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", _NOT_TEXT, list("-+.0123456789yYnN"))
+    Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", NOT_TEXT, list(NOT_TEXT_STARTS))
     return Dumper
