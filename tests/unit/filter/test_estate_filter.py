@@ -143,3 +143,11 @@ def test_page_shows_what_becomes_free() -> None:
 def test_page_of_something_else(value: Any) -> None:
     with pytest.raises(AnsibleFilterError, match="a proposal of the filter estate"):
         page(value, "Estate")
+
+
+def test_page_groups_what_readers_say() -> None:
+    """A colon separates a part of the machine from what is lost of it, and nothing else."""
+    made = dict(sheets(2))
+    made["vSnapshot"] = [["VM"], *([row[0]] for row in made["vInfo"][1:])]
+    section = page(estate(rvtools.read(made).machines), "Estate").partition("<h2>Not brought</h2>")[2]
+    assert re.search(r"snapshots; the current state is what counts</td><td[^>]*>2</td>", section)

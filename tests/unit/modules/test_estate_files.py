@@ -164,7 +164,7 @@ def test_configurations_and_what_lies_beside_them(tmp_path: Path) -> None:
     assert result["kind"] == "proxmox" and result["left_out"] == {"containers": 1}
     assert {item["id"]: item["name"] for item in result["machines"]} == {"100": "web", "101": "defaults", "102": "web"}
     assert [item["not_brought"] for item in result["machines"] if item["id"] == "100"] == [
-        ["rules of the firewall: 100.fw"]
+        ["rules of the firewall (100.fw)"]
     ]
     assert result["remarks"] == [
         "containers of LXC are no machines and are not brought: ct1",
@@ -205,9 +205,7 @@ def test_json_of_proxmox_is_no_openstack(tmp_path: Path) -> None:
     assert (web["id"], web["power"], web["folder"], web["vcpus"]) == ("100", "on", "shop", 2)
     assert web["passthrough"] == ["t4"] and len(web["disks"]) == 1
     assert (other["id"], other["vcpus"], other["memory"], other["power"]) == ("101", 4, 1 << 32, "off")
-    assert other["not_brought"] == [
-        "its disks, network interfaces and devices: save its configuration too, qm config 101"
-    ]
+    assert other["not_brought"] == ["its disks, network interfaces and devices; save the output of qm config too"]
 
 
 def test_configuration_without_a_number_has_its_name(tmp_path: Path) -> None:

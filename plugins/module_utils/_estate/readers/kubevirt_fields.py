@@ -50,7 +50,7 @@ def lost(vm: Mapping[str, Any]) -> list[str]:
     paths = dict.fromkeys(_paths(vm.get("spec"), ""))
     settings = [path for path in paths if not any(fnmatchcase(path, pattern) for pattern in (*USED, *IGNORED))]
     shown = [path.removeprefix("template.spec.") for path in settings]
-    return [f"settings: {', '.join(shown)}"] if shown else []
+    return [f"settings ({', '.join(shown)})"] if shown else []
 
 
 def _paths(value: Any, path: str) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _machine(server: Entry, flavor: Entry, image: Mapping[str, str], volumes: Se
     if status.startswith(_SHELVED):
         lost.append("the content of its disk, which is shelved as an image")
     elif status and status not in _POWER:
-        lost.append(f"state: {status.upper()}")
+        lost.append(f"its state {status.upper()}")
     pages = both.get("hw:mem_page_size", "").lower()
     if pages not in ("", "small", "any", *_PAGES):
         lost.append(f"memory pages of {pages}")
@@ -196,11 +196,11 @@ def _disks(server: Entry, flavor: Entry, volumes: Sequence[Entry], lost: list[st
     if has_image and told and not size:
         lost.append("root: a disk whose size the image decides, because the flavor has none")
     if told and not has_image and not volumes:
-        lost.append("its volumes, from which it boots: save openstack volume list --long -f json too")
+        lost.append("its volumes, from which it boots; save openstack volume list --long -f json too")
     own = {text_of(volume.get("id")) for volume in volumes}
     missing = [key for key in _volume_ids(server) if key not in own] if volumes or has_image else []
     if missing:
-        lost.append(f"volumes that are not in the list: {', '.join(missing)}")
+        lost.append(f"volumes that are not in the list ({', '.join(missing)})")
     attached: list[dict[str, Any]] = []
     for volume in volumes:
         name = text_of(volume.get("name")) or text_of(volume.get("id"))

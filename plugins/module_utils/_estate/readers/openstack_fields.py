@@ -95,19 +95,19 @@ def lost(server: Mapping[str, Any], specs: Mapping[str, str], image: Mapping[str
     groups = server.get("security groups") or ()
     names = [text_of(item.get("name") if isinstance(item, Mapping) else item) for item in _listed(groups)]
     if names:
-        lines.append(f"security groups: {', '.join(dict.fromkeys(names))}")
+        lines.append(f"security groups ({', '.join(dict.fromkeys(names))})")
     if text_of(server.get("config drive")).lower() in ("true", "1"):
         lines.append("its configuration drive")
     for key in ("scheduler hints", "server groups"):
         if server.get(key):
-            lines.append(f"{key}: {quoted(text_of(server[key]))}")
+            lines.append(f"{key} ({quoted(text_of(server[key]))})")
     for key, value in sorted(specs.items()):
         if value and not _in(key.lower(), SPECS):
-            lines.append(f"extra spec of the flavor: {key}={value}")
+            lines.append(f"the extra spec {key}={value} of the flavor")
     for key, value in sorted(image.items()):
         is_native = key == "architecture" and value in _NATIVE
         if value and key.startswith(_OF_HARDWARE) and not is_native and not _in(key, PROPERTIES):
-            lines.append(f"property of the image: {key}={value}")
+            lines.append(f"the property {key}={value} of the image")
     return lines
 
 

@@ -127,7 +127,7 @@ def add_listed(reading: Reading, place: str, entry: Mapping[str, Any]) -> None:
         "vcpus": vcpus,
         "memory": memory,
         "tags": {tag: "true" for tag in re.split("[;, ]+", text_of(entry.get("tags"))) if tag},
-        "not_brought": [f"its disks, network interfaces and devices: save its configuration too, qm config {own}"],
+        "not_brought": ["its disks, network interfaces and devices; save the output of qm config too"],
     }
     reading.add(place, machine)
 

@@ -75,15 +75,15 @@ def lost(config: Mapping[str, Any]) -> list[str]:
         if kind in USED:
             lines += _lost_properties(key, kind, text)
         elif text and kind not in CLOUD_INIT and not re.fullmatch(IGNORED.get(kind, "(?!)"), text, re.DOTALL):
-            lines.append(f"{key}: the setting {quoted(text)}")
+            lines.append(f"the setting {key} {quoted(text)}")
     settings = [key for key, value in sorted(config.items()) if kind_of(key) in CLOUD_INIT and text_of(value)]
     if settings:
-        lines.append(f"cloud-init: {', '.join(settings)}")
+        lines.append(f"settings of cloud-init ({', '.join(settings)})")
     for key, what in _SECTIONS.items():
         if config.get(key):
-            lines.append(f"{what}: {config[key]}")
+            lines.append(f"{what} ({config[key]})")
     if config.get("parent") and not config.get("[snapshots]"):
-        lines.append(f"snapshots: {text_of(config['parent'])} and those before it")
+        lines.append(f"snapshots ({text_of(config['parent'])} and those before it)")
     return lines
 
 
@@ -91,6 +91,6 @@ def _lost_properties(key: str, kind: str, text: str) -> list[str]:
     """The properties of a disk, an interface or the BIOS that no VM gets."""
     known: Collection[str] | None = PROPERTIES.get("disk" if kind in _DISKS else kind)
     if known is None or "media=cdrom" in text:
-        return [f"{key}: a disk that is not attached, {quoted(text)}"] if kind == "unusedN" else []
+        return [f"{key} ({quoted(text)}): a disk that is not attached"] if kind == "unusedN" else []
     others = [f"{name}={value}" for name, value in properties_of(text).items() if name and name not in known]
     return [f"{key}: the setting {quoted(', '.join(others))}"] if others else []

@@ -159,15 +159,15 @@ def _lost(row: Row, own: Own) -> list[str]:
     if monitors not in ("", "0", "1"):
         lost.append(f"{monitors} monitors")
     if text_of(row.get("vapp")):
-        lost.append(f"vApp: its order of starting in {text_of(row['vapp'])}")
+        lost.append(f"its order of starting in the vApp {text_of(row['vapp'])}")
     rules = text_of(row.get("clusterrulenames")) or text_of(row.get("clusterrules"))
     if rules:
-        lost.append(f"cluster rules: {rules}")
+        lost.append(f"cluster rules ({rules})")
     state = text_of(row.get("connectionstate"))
     if state.lower() not in ("", "connected"):
-        lost.append(f"what changed since vCenter lost it: connection state {state}")
+        lost.append(f"what changed since vCenter lost it ({state})")
     if own["vSnapshot"]:
-        lost.append(f"snapshots: {len(own['vSnapshot'])}; the current state is what counts")
+        lost.append("snapshots; the current state is what counts")
     return lost
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ..machine import MIB, Machine
@@ -146,13 +146,8 @@ def _lost(values: Mapping[str, Any]) -> list[str]:
             lost.append(f"a limit of {limit} {unit} of {what}")
     state = str(values.get("runtime.connectionState") or "connected")
     if state != "connected":
-        lost.append(f"what changed since vCenter lost it: connection state {state}")
-    count = _snapshots(getattr(values.get("snapshot"), "rootSnapshotList", None) or ())
-    return [*lost, f"snapshots: {count}; the current state is what counts"] if count else lost
-
-
-def _snapshots(trees: Sequence[Any]) -> int:
-    return sum(1 + _snapshots(getattr(tree, "childSnapshotList", None) or ()) for tree in trees)
+        lost.append(f"what changed since vCenter lost it ({state})")
+    return [*lost, "snapshots; the current state is what counts"] if values.get("snapshot") else lost
 
 
 def _lost_devices(device: Any) -> list[str]:

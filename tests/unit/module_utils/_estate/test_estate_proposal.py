@@ -266,6 +266,6 @@ def test_mistakes_name_the_rule() -> None:
 
 
 def test_nothing_of_a_right_sized_vm_is_lost() -> None:
-    item = machine(instancetype="u1.large", used={"cpu": 1, "memory": GIB}, not_brought=["settings: nodeSelector"])
-    assert one(item)["not_brought"] == ["settings: nodeSelector"]
+    item = machine(instancetype="u1.large", used={"cpu": 1, "memory": GIB}, not_brought=["settings (nodeSelector)"])
+    assert one(item)["not_brought"] == ["settings (nodeSelector)"]
     assert one(item, rules={"rightsize": "p95"})["not_brought"] == []

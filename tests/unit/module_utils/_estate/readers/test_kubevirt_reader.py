@@ -66,7 +66,7 @@ def test_vm_with_a_size_of_its_own() -> None:
         "disks": [{"name": "root", "size": 10 * GIB, "storage": "fast"}, {"name": "data"}],
         "nics": [{"network": "pod"}, {"network": "net/dmz"}],
         "tags": {"app": "web"},
-        "not_brought": ["settings: volumes.cloudInitNoCloud.userData"],
+        "not_brought": ["settings (volumes.cloudInitNoCloud.userData)"],
     }
     assert machines_of([item])
 

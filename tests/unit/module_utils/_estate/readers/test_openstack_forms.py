@@ -66,7 +66,7 @@ def test_disks_of_a_flavor() -> None:
         assert sizes(machine(image, volumes=[volume])) == [("boot", 30 * GIB), *local]
         assert sizes(machine(image)) == local
         assert machine(image)["not_brought"] == [
-            "its volumes, from which it boots: save openstack volume list --long -f json too"
+            "its volumes, from which it boots; save openstack volume list --long -f json too"
         ]
 
 
@@ -79,7 +79,7 @@ def test_root_disk_without_a_size() -> None:
 def test_volumes_that_the_list_lacks() -> None:
     for value in ([{"id": "v8"}, {"id": "v9"}], "delete_on_termination='False', id='v8'\nid='v9'", ["v8", "v9"]):
         item = machine({"Image Name": "rhel", "volumes_attached": value})
-        assert item["not_brought"] == ["volumes that are not in the list: v8, v9"]
+        assert item["not_brought"] == ["volumes that are not in the list (v8, v9)"]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_images_by_name_and_id() -> None:
         ("ACTIVE", "on", []),
         ("PAUSED", "suspended", []),
         ("SHELVED_OFFLOADED", "off", ["the content of its disk, which is shelved as an image"]),
-        ("ERROR", None, ["state: ERROR"]),
-        ("RESCUE", None, ["state: RESCUE"]),
+        ("ERROR", None, ["its state ERROR"]),
+        ("RESCUE", None, ["its state RESCUE"]),
     ],
 )
 def test_states_of_servers(status: str, power: str | None, lost: list[str]) -> None:
@@ -146,7 +146,7 @@ def test_floating_addresses_and_groups() -> None:
     for groups in ([{"name": "web"}, {"name": "web"}], "name='web'", ["web"]):
         item = machine({"Networks": {}, "addresses": {"lan": [own, floating]}, "Security Groups": groups})
         assert item["nics"] == [{"network": "lan"}]
-        assert item["not_brought"] == ["security groups: web", "floating address 192.0.2.7"]
+        assert item["not_brought"] == ["security groups (web)", "floating address 192.0.2.7"]
 
 
 def test_properties_of_images_count_like_specs() -> None:
@@ -154,4 +154,4 @@ def test_properties_of_images_count_like_specs() -> None:
     images = [{"ID": "i1", "Name": "rhel", "Properties": properties}]
     item = machine({"Image Name": "rhel"}, images=images)
     assert item["reserved"] == {"cpu": True} and item["tpm"] is True
-    assert item["not_brought"] == ["property of the image: hw_pmu=false", TPM_STATE, "memory pages of 4mb"]
+    assert item["not_brought"] == ["the property hw_pmu=false of the image", TPM_STATE, "memory pages of 4mb"]

@@ -70,7 +70,7 @@ def test_all_facts_of_a_configuration() -> None:
             {"network": "vmbr1", "mac": "bc:24:11:00:00:02", "model": "e1000", "connected": False},
         ],
         "tags": {"prod": "true", "sql": "true"},
-        "not_brought": ["snapshots: snapshot", TPM_STATE],
+        "not_brought": ["snapshots (snapshot)", TPM_STATE],
     }
     assert machines_of([item])
 
@@ -112,10 +112,10 @@ def test_sections_of_a_configuration() -> None:
     config = proxmox.config_of(text)
     assert config == {"cores": "2", "[snapshots]": "one, two", "[pending]": "cores, net0"}
     assert added(config).machines[0]["not_brought"] == [
-        "snapshots: one, two",
-        "changes that wait for a restart: cores, net0",
+        "snapshots (one, two)",
+        "changes that wait for a restart (cores, net0)",
     ]
-    assert added({"cores": 2, "parent": "one"}).machines[0]["not_brought"] == ["snapshots: one and those before it"]
+    assert added({"cores": 2, "parent": "one"}).machines[0]["not_brought"] == ["snapshots (one and those before it)"]
 
 
 def test_disks_in_the_order_of_booting() -> None:
@@ -156,7 +156,7 @@ def test_machines_of_a_list() -> None:
             "vcpus": 2,
             "memory": GIB,
             "tags": {"a": "true", "b": "true"},
-            "not_brought": ["its disks, network interfaces and devices: save its configuration too, qm config 101"],
+            "not_brought": ["its disks, network interfaces and devices; save the output of qm config too"],
         }
     ]
     assert reading.left_out == {"containers": 1, "templates": 1, "unreadable": 1}

@@ -157,10 +157,10 @@ def test_what_no_vm_has() -> None:
     item = machine(header, row, vCPU=cpu, vMemory=memory, vUSB=usb, vSnapshot=snapshots)
     assert item["not_brought"] == [
         "2 monitors",
-        "vApp: its order of starting in shop",
-        "cluster rules: apart",
-        "what changed since vCenter lost it: connection state orphaned",
-        "snapshots: 2; the current state is what counts",
+        "its order of starting in the vApp shop",
+        "cluster rules (apart)",
+        "what changed since vCenter lost it (orphaned)",
+        "snapshots; the current state is what counts",
         "a limit of 2000 MHz of CPU",
         "a reservation of 1000 MHz, less than all its CPUs",
     ]

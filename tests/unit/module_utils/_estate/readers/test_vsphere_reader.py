@@ -175,7 +175,7 @@ def test_what_no_vm_has() -> None:
     (item,) = added(**values).machines
     assert item["not_brought"] == [
         "a limit of 1024 MiB of memory",
-        "what changed since vCenter lost it: connection state orphaned",
+        "what changed since vCenter lost it (orphaned)",
         "2 monitors",
         "Serial port 1: a device of the type SerialPort",
         "a reservation of 500 MHz, less than all its CPUs",
