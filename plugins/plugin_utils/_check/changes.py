@@ -35,6 +35,7 @@ _SHOWN: Final = 5
 _REPEATED: Final = ("kubectl.kubernetes.io/last-applied-configuration", ANNOTATION)
 _STOPPED: Final = (HALTED, "Manual")
 _STARTING: Final = ("Always", "RerunOnFailure", "Once")
+_STRATEGIES: Final = (*_STOPPED, *_STARTING, "WaitAsReceiver")
 _SPEC_TYPES: Final = {VM: "VirtualMachineSpec", "DataVolume": "DataVolumeSpec"}
 # Kinds whose spec the API refuses to change → the fields that it lets change.
 _FIXED: Final = {CRON: (), "DataVolume": (), "PersistentVolumeClaim": ("resources", "volumeAttributesClassName")}
@@ -190,13 +191,14 @@ def _deletion(
 
 def _renamed(declared: DeclaredObject, added: Sequence[DeclaredObject]) -> str:
     """The words about a new VM that is the deleted one by another name."""
-    old, spec = _name(declared), json.dumps(declared.manifest.get("spec"), sort_keys=True, default=str)
+    old = re.compile(rf"\b{re.escape(_name(declared))}\b")
+    spec = json.dumps(declared.manifest.get("spec"), sort_keys=True, default=str)
     for other in added:
         if other.manifest["kind"] != VM:
             continue
         new = json.dumps(other.manifest.get("spec"), sort_keys=True, default=str)
-        if spec.replace(old, _name(other)) == new:
-            return f"; {other.label} is the same by another name: VMs have no other names, so it starts with new disks"
+        if old.sub(_name(other), spec) == new:
+            return f"; {other.label} is the same by another name: no VM can be renamed, so it starts with new disks"
     return ""
 
 
@@ -219,7 +221,7 @@ def _templates(vm: Manifest) -> dict[str, Manifest]:
 
 def _power(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
     old, new = run_strategy(before), run_strategy(declared.manifest)
-    if old == new:
+    if old == new or new not in _STRATEGIES:
         return
     if new == HALTED:
         severity, effect = WARNING, "a running guest is stopped"

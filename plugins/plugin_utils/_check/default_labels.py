@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import ERROR, WARNING, Finding
+from ...module_utils._resolver.api.kinds import KINDS
 from ...module_utils._resolver.api.manifest import Manifest, labels_of, name_of, namespace_of
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS, MatcherField
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
@@ -126,7 +127,7 @@ def inherited(manifest: Manifest, namespace: str) -> Iterator[Manifest]:
     source = value_at(manifest, ("spec", "managedDataSource"))
     if not isinstance(labels, dict) or not isinstance(name, str):
         return
-    if kind == CRON and isinstance(source, str):
+    if kind == CRON and isinstance(source, str) and str(manifest.get("apiVersion")).startswith(KINDS[CRON].group):
         claim = {"name": f"{source}-<digest>", "namespace": own["namespace"]}
         yield {"kind": _SOURCE, "metadata": {**own, "name": source}, "spec": {"source": {"pvc": claim}}}
     elif kind == "DataVolume" and all(matcher_field.volume_label in labels for matcher_field in MATCHER_FIELDS):

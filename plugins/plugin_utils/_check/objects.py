@@ -9,7 +9,7 @@ from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.all_errors import all_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
-from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
+from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY, KINDS
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
@@ -127,7 +127,7 @@ def objects_of_manifest(
     location, manifest, problem = source[:3]
     kind = manifest["kind"]
     api_version = manifest["apiVersion"]
-    if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in LOOKED_UP:
+    if isinstance(api_version, str) and _is_foreign(kind, api_version):
         return
     if kind == _VMI and _is_of_vm(manifest):
         return
@@ -177,6 +177,13 @@ def objects_of_manifest(
     for remaining in modern.remaining:
         yield declared.finding("deprecated", WARNING, remaining.path, remaining.note)
     yield DeclaredObject(location, modern.manifest, tuple(error.path for error in errors))
+
+
+def _is_foreign(kind: str, api_version: str) -> bool:
+    """Whether a kind is one of another program. The core's API versions name no group."""
+    group, slash, _version = api_version.partition("/")
+    is_looked_up = kind in LOOKED_UP and group == KINDS[kind].group
+    return bool(slash) and _GROUP not in api_version and not is_looked_up
 
 
 def _is_of_vm(vmi: Manifest) -> bool:

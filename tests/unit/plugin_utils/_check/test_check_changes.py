@@ -67,9 +67,11 @@ def test_new_and_deleted_vms_name_their_disks(change: Change) -> None:
         "warning: VirtualMachine shop/old: is deleted, and with it the disks a (10Gi), b (20Gi) [deleted]",
         "1 to add, 0 to change, 1 to delete, 0 restarts",
     ]
+    # The name is a part of other words, too.
+    assert "is the same by another name" in change([machine("e", disk("e-root"))], [machine("f", disk("f-root"))])[1]
     assert change([machine("old")], [machine("new")])[1] == (
-        "warning: VirtualMachine shop/old: is deleted; VirtualMachine shop/new is the same by another name: VMs have no"
-        " other names, so it starts with new disks [deleted]"
+        "warning: VirtualMachine shop/old: is deleted; VirtualMachine shop/new is the same by another name: no VM"
+        " can be renamed, so it starts with new disks [deleted]"
     )
 
 
@@ -102,6 +104,11 @@ def test_deletion_has_its_line_in_the_base(check: Check) -> None:
 def test_run_strategies_start_and_stop_guests(change: Change, before: str, after: str, effect: str) -> None:
     lines = change(machine(runStrategy=before), machine(runStrategy=after))
     assert lines[0].startswith(effect) and lines[1:] == ["0 to add, 1 to change, 0 to delete, 0 restarts"]
+
+
+def test_unknown_run_strategy_has_no_effect(change: Change) -> None:
+    lines = change(machine(), machine(runStrategy="Sometimes"))
+    assert not any("[changed]" in line for line in lines) and "[refused]" in lines[0], lines
 
 
 def test_running_is_the_same_as_its_run_strategy(change: Change) -> None:

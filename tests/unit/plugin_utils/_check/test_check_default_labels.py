@@ -238,3 +238,11 @@ def test_labels_with_placeholders_are_not_judged(check: Check, kind: str) -> Non
     code, lines = check({"source.yml": source, "vm.yml": inferring()}, "--ignore", "unchecked")
     assert code == 1 and not any("SIZE" in line for line in lines), lines
     assert "VirtualMachineClusterPreference fedor; did you mean fedora" in str(lines)
+
+
+def test_kinds_of_other_groups_are_not_judged(check: Check) -> None:
+    foreign = [labelled(kind, instancetype="gone") for kind in ("DataSource", "DataImportCron")]
+    for manifest in foreign:
+        manifest["apiVersion"] = "example.com/v1"
+    code, lines = check({"foreign.yml": [*foreign, vm()]})
+    assert (code, lines) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
