@@ -120,7 +120,7 @@ def ansible(event: Any) -> Any:
         return event.value  # as most are
     try:
         value = loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
-    except (yaml.YAMLError, TypeError) as error:
+    except (AttributeError, KeyError) as error:
         raise ValueError(event.value) from error
     # Modules get arguments as JSON.
     return value.isoformat() if isinstance(value, date) else surprising(event.value, value)

@@ -82,3 +82,8 @@ def test_merges_follow_the_order_of_go(text: str, expected: int) -> None:
 
 def test_a_quoted_merge_is_a_key() -> None:
     assert read('{"<<": {a: 1}}') == {"<<": {"a": 1}}
+
+
+@pytest.mark.parametrize("scalar", ["!!bool maybe", "!!timestamp soon", "!!int x", "!!float x"])
+def test_a_value_of_another_type_is_an_error(scalar: str) -> None:
+    assert "not valid for the type" in read(f"v: {scalar}", scalars=ansible)["!error"]
