@@ -36,12 +36,14 @@ from ._check import sources
 from ._check.evaluate import refusals
 from ._check.findings import LineFinder, Location
 from ._check.objects import VM, DeclaredObject, KnownObjects
+from ._check.placeholders import FORMS
 from ._check.sources import UsageError
 from ._check.tasks import Links, add_linked_files, manifests_of, task_manifests
 from ._manifest_checks import check_types
 from ._modernize_table import EQUAL, Row, row_of, table
 from ._yaml_edits import EditError, edited
 
+_PLACEHOLDER: Final = "has a placeholder, whose value the command does not know"
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
 _CATALOG: Final = frozenset({*MATCHER_FIELD_OF_KIND, *OLD_KINDS})
 _USER_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations")
@@ -303,8 +305,8 @@ def _check_accepted(location: Location, before: Manifest, after: Manifest, origi
         lookup = KnownObjects(origin.catalog or ())
         for manifest, text in ((before, ""), (after, "with the instancetype, ")):
             for finding in refusals(DeclaredObject(location, manifest), lookup, release):
-                # Names may be templates of Ansible's.
-                if finding.field.startswith("spec"):
+                # Names may have placeholders.
+                if finding.field.startswith("spec") and not FORMS.search(finding.message):
                     raise FieldError(finding.field, f"{text}{finding.message}")
 
 
@@ -322,8 +324,10 @@ def _converted(
         _check_accepted(location, manifest, conversion.manifest, origin, release)
     except FieldError as error:
         if guest:
-            reason = f"not converted: {report.place(location, error.path)}: {one_line(error)}"
-            report.rows.append(Row((label, "-", "-", "-", "-", reason), True))
+            is_open = manifest["kind"] == VM and bool(FORMS.search(error.reason))
+            text = f"{error.path}: {_PLACEHOLDER}" if is_open else one_line(error)
+            reason = f"not converted: {report.place(location, error.path)}: {text}"
+            report.rows.append(Row((label, "-", "-", "-", "-", reason), not is_open))
         return [manifest]
     if guest:
         report.rows.append(row_of(label, conversion))

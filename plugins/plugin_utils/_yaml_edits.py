@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +10,13 @@ import yaml
 
 from ..module_utils._yaml_scalars import NOT_TEXT, NOT_TEXT_STARTS, Scalars, ansible, kubernetes
 
+# The C parser is ten times as fast, and available on nearly all machines.
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_RESOLVER: Final[Any] = _LOADER("")
+_STARTS: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_ENDS: Final = re.compile(r"^\.\.\.(?=\s|$)", re.MULTILINE)
+# A line that belongs to a document: neither empty, nor a comment, nor a directive.
+_CONTENT: Final = re.compile(r"^(?![#%]|\s*(#|$))", re.MULTILINE)
 _STEP: Final = 2
 _WIDE: Final = 1 << 20
 
@@ -49,9 +57,24 @@ def edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str
 
     document: its index in the text. path: keys and indexes of the mapping in it. Raises EditError.
     """
+    start, end, index = _bounds(text, document)
+    return text[:start] + _edited(text[start:end], index, path, new) + text[end:]
+
+
+def _bounds(text: str, document: int) -> tuple[int, int, int]:
+    """Where a document starts and ends, and its index in this part: long files have hundreds of them."""
+    starts = [start.start() for start in _STARTS.finditer(text)]
+    if _CONTENT.search(text, 0, starts[0] if starts else len(text)):
+        starts.insert(0, 0)
+    if _ENDS.search(text) or document >= len(starts):
+        return 0, len(text), document
+    return starts[document], [*starts, len(text)][document + 1], 0
+
+
+def _edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str, Any]) -> str:
     node = _found(text, document, path)
     start, end = node.start_mark.index, _end(node)
-    events: Any = yaml.parse(text, Loader=yaml.SafeLoader)
+    events: Any = yaml.parse(text, Loader=_LOADER)
     for event in events:
         if getattr(event, "anchor", None) and start <= event.start_mark.index <= end:
             raise EditError(f"has the anchor or alias {event.anchor}, which stands for other lines")
@@ -76,7 +99,7 @@ _Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", NOT_TEXT, list(NOT_T
 
 
 def _found(text: str, document: int, path: Sequence[str | int]) -> Any:
-    node: Any = list(yaml.compose_all(text, Loader=yaml.SafeLoader))[document]
+    node: Any = list(yaml.compose_all(text, Loader=_LOADER))[document]
     keys = [key.value for key, _value in node.value] if isinstance(node, yaml.MappingNode) else []
     scalars = kubernetes if "apiVersion" in keys and "kind" in keys else ansible
     for step in path:
@@ -93,9 +116,8 @@ def _found(text: str, document: int, path: Sequence[str | int]) -> Any:
 def _read_scalars(node: Any, scalars: Scalars, visited: set[int]) -> None:
     """Adds their values to the scalars in a node: kubectl reads manifests, and Ansible other documents."""
     if isinstance(node, yaml.ScalarNode):
-        implicit = (node.style is None, node.style is not None)
-        loader: Any = yaml.SafeLoader("")
-        usual = loader.resolve(yaml.ScalarNode, node.value, implicit)
+        implicit = (not node.style, bool(node.style))
+        usual = _RESOLVER.resolve(yaml.ScalarNode, node.value, implicit)
         tag = None if node.tag == usual else node.tag
         read: Any = node
         read.read = scalars(yaml.ScalarEvent(None, tag, implicit, node.value, node.start_mark, node.end_mark))

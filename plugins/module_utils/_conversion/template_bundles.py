@@ -216,7 +216,7 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest], waste: 
         # A guest with Windows gets no preference of another system for the sake of its topology.
         of_any = [item for item in preferences if value_at(item, _SYSTEM) is None]
         preferences = [*of_any, *preferences_of(f"windows{version}", preferences)]
-    adoption = adopt(vm, _usable_objects(vm, INSTANCETYPE, catalog), preferences, cluster)
+    adoption = adopt(vm, _usable_objects(vm, INSTANCETYPE, catalog), preferences, cluster, enough=1)
     chosen = adoption.within(waste)
     if chosen is None:
         draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {_reason(adoption)}"))

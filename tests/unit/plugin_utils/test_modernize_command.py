@@ -371,3 +371,22 @@ def test_what_no_cluster_accepts_stays(
     code, lines, _error = run_command(tmp_path, "--in-place")
     assert (code, (tmp_path / "vm.yml").read_text()) == (1, text)
     assert "not converted" in lines[1] and reason in lines[1]
+
+
+DISK = """\
+  dataVolumeTemplates:
+  - metadata: {name: "${APP}-root"}
+    spec: {source: {blank: {}}, storage: {resources: {requests: {storage: 1Gi}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("memory", "row"), [("2Gi", " u1.small "), ("'${{ values.memory }}'", "has a placeholder, whose")]
+)
+def test_placeholders_are_no_errors(tmp_path: Path, run_command: Run, memory: str, row: str) -> None:
+    text = GUEST.replace("METADATA", "metadata: {}").replace("CPU", "{cores: 1}")
+    text = text.replace("MEMORY", f"{{guest: {memory}}}").replace("  template:\n", f"{DISK}  template:\n")
+    volume = '      volumes: [{name: root, dataVolume: {name: "${APP}-root"}}]'
+    (tmp_path / "vm.yml").write_text(f"{text}{volume}\n")
+    code, lines, _error = run_command(tmp_path)
+    assert code == 0 and row in lines[1]

@@ -180,3 +180,19 @@ def test_manifests_are_read_as_kubectl_reads() -> None:
 def test_tasks_are_read_as_ansible_reads() -> None:
     text = "- k: {at: 22:30, on: y, cores: 0o17}\n"
     assert changed({"at": 1350, "on": "y", "cores": "0o17"}, text, path=(0, "k")) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "k: 1\n---\nk: 2\n---\n# empty\n---\nk: 3\n",
+        "---\nk: 1\n--- # second\nk: 2\n---\n---\nk: 3\n",
+        "# Our VMs.\n\n---\nk: 1\n---\nk: 2\n---\n---\nk: 3",
+        "k: 1\n---\nk: 2\n...\n---\n~\n---\nk: 3\n",
+        "%YAML 1.1\n---\nk: 1\n---\nk: 2\n---\n~\n--- {k: 3}\n",
+        "text: |\n  ---\nk: 1\n---\nk: 2\n---\n~\n---\nk: 3\n",
+    ],
+)
+def test_only_the_document_changes(text: str) -> None:
+    assert changed({"k": 4}, text, document=3, path=()) == text.replace("k: 3", "k: 4")
+    assert changed({"k": 4}, text, document=1, path=()) == text.replace("k: 2", "k: 4")

@@ -9,7 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, release_schema
@@ -26,6 +30,7 @@ from ..kubevirt.apply.conflict import ConflictError
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import find
+from ..kubevirt.find.find import Specs
 from ..kubevirt.vmi.vmi import guest_figures
 from ..kubevirt.webhooks import mutate, validate
 from . import guest_class, sizes, windows
@@ -99,12 +104,14 @@ def adopt(
     preferences: Iterable[Manifest] | None,
     cluster: Cluster,
     accept: Sequence[str] = (),
+    enough: int = _NEAREST,
 ) -> Adoption:
     """Chooses an instancetype and a preference for a VM (plain manifest).
 
     instancetypes, preferences: the manifests to choose from, of either kind; preferences None for no preference. A VM
     that has a preference keeps it. cluster: must know these manifests too.
-    accept: fields of the VMI that may differ, with everything inside them.
+    accept: fields of the VMI that may differ, with everything inside them. enough: so many pairs that KubeVirt
+    accepts are compared if none fits.
     """
     try:
         before = effective(vm, cluster)
@@ -126,7 +133,7 @@ def adopt(
         # min takes the first of equals, and the candidates are in order.
         best = min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed)))
         return Adoption(best, size=target.size, size_text=target.size_text)
-    ordered, other = target.nearest(ranked, preferred)
+    ordered, other = target.nearest(ranked, preferred, enough)
     if other is not None:
         lost = [words for path, words in target.size.size_class.items() if other.size.size_class.get(path) != words]
         needed = ", ".join([target.size_text, *lost])
@@ -185,7 +192,8 @@ def conflict(vm: Manifest, candidate: Candidate, own: str, force: bool) -> tuple
     ), None
 
 
-class _AdoptedVM(NamedTuple):
+@dataclass(frozen=True)
+class _AdoptedVM:
     """The VM, and its effective VMI without an instancetype."""
 
     vm: Manifest
@@ -193,7 +201,7 @@ class _AdoptedVM(NamedTuple):
     cluster: Cluster
     accept: tuple[str, ...]
 
-    @property
+    @cached_property
     def size(self) -> GuestSize:
         return self._size_of(self.vm, self.before)
 
@@ -224,33 +232,46 @@ class _AdoptedVM(NamedTuple):
         rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
         if preference.matcher is not None:
             rewritten["spec"][PREFERENCE.matcher] = preference.matcher
-        return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference))
+        specs = {INSTANCETYPE: instancetype.spec, PREFERENCE: preference.spec}
+        return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference), specs)
 
     def fits(self, candidate: Candidate) -> bool:
         return candidate.refusal is None and not candidate.gap and not self._unaccepted(candidate)
 
     def nearest(
-        self, choices: Sequence[_Choice], preferred: Sequence[_Choice]
+        self, choices: Sequence[_Choice], preferred: Sequence[_Choice], enough: int
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
         """The nearest pairs, ordered by size, then by the number of differences; those that KubeVirt rejects come last.
         If each instancetype makes the guest smaller or changes its class: the pair nearest in size.
         """
         large = [choice for choice in choices if not sizes.shortage(_size(choice.spec), self.size)]
-        # The class depends on the preference so seldom that the first one decides.
-        tried = [(self.attempt(choice, preferred[0]), choice) for choice in large or choices]
-        tried.sort(
-            key=lambda entry: (
-                entry[0].size.size_class != self.size.size_class,
-                entry[0].refusal is not None,
-                sizes.waste_of(_size(entry[1].spec), self.size),
-                self._unaccepted(entry[0]),
-            )
-        )
-        pairs = [self._with_best_preference(choice, preferred) for _candidate, choice in tried[:_NEAREST]]
-        enough = [pair for pair in pairs if not pair.gap]
+        pairs: list[Candidate] = []
+        for choice in self._by_nearness(large or choices, preferred[0])[:_NEAREST]:
+            if sum(pair.refusal is None and not pair.gap for pair in pairs) < enough:
+                pairs.append(self._with_best_preference(choice, preferred))
+        kept = [pair for pair in pairs if not pair.gap]
         # A preference decides whether KubeVirt rejects a pair.
-        enough.sort(key=lambda pair: pair.refusal is not None)
-        return tuple(enough), pairs[0] if pairs and not enough else None
+        kept.sort(key=lambda pair: pair.refusal is not None)
+        return tuple(kept), pairs[0] if pairs and not kept else None
+
+    def _by_nearness(self, choices: Sequence[_Choice], preference: _Choice) -> list[_Choice]:
+        """The choices, the nearest first; those that are farther than the last one to compare are left out.
+
+        The class depends on the preference so seldom that the given one decides.
+        """
+        ranks: list[tuple[tuple[bool, bool, Fraction, int], int]] = []
+        good = 0
+        wastes = sorted((sizes.waste_of(_size(choice.spec), self.size), index) for index, choice in enumerate(choices))
+        for waste, group in groupby(wastes, key=itemgetter(0)):
+            if good >= _NEAREST:
+                break
+            for _waste, index in group:
+                candidate = self.attempt(choices[index], preference)
+                other_class = candidate.size.size_class != self.size.size_class
+                refused = candidate.refusal is not None
+                ranks.append(((other_class, refused, waste, self._unaccepted(candidate)), index))
+                good += not (other_class or refused)
+        return [choices[index] for _rank, index in sorted(ranks)]
 
     def _with_best_preference(self, choice: _Choice, preferred: Sequence[_Choice]) -> Candidate:
         candidates = [self.attempt(choice, preference) for preference in preferred]
@@ -275,17 +296,18 @@ class _AdoptedVM(NamedTuple):
 
         template, removed = reduced(candidate.vm["spec"]["template"], plain, applied)
         vm = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
-        smaller = self._evaluate(vm, {**candidate.removed, **removed})
+        specs = {INSTANCETYPE: instancetype.spec, PREFERENCE: preference}
+        smaller = self._evaluate(vm, {**candidate.removed, **removed}, specs)
         return smaller if self.fits(smaller) else candidate
 
-    def _evaluate(self, rewritten: Manifest, removed: Mapping[str, Any]) -> Candidate:
+    def _evaluate(self, rewritten: Manifest, removed: Mapping[str, Any], specs: Specs) -> Candidate:
         cluster = self.cluster
         candidate = Candidate(
             INSTANCETYPE.matcher_or_empty(rewritten), PREFERENCE.matcher_of(rewritten), rewritten, {}, ()
         )
         try:
             admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
-            after = effective(admitted, cluster)
+            after = effective(admitted, cluster, specs)
         except KubeVirtError as error:
             return candidate._replace(refusal=error.message)
         size = self._size_of(rewritten, after)

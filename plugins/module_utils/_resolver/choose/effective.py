@@ -9,6 +9,7 @@ from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..kubevirt.config.cluster import Cluster, KubeVirt
+from ..kubevirt.find.find import Specs
 from ..kubevirt.vmi import defaults, vmi
 
 _MATCHER_ANNOTATIONS: Final = frozenset(
@@ -16,9 +17,12 @@ _MATCHER_ANNOTATIONS: Final = frozenset(
 )
 
 
-def effective(vm: Manifest, cluster: Cluster) -> Manifest:
-    """The parts of a VM that determine its guest and pod, normalized for comparison. Raises KubeVirtError."""
-    built = vmi.build(vm, cluster)
+def effective(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> Manifest:
+    """The parts of a VM that determine its guest and pod, normalized for comparison. Raises KubeVirtError.
+
+    specs: see `vmi.build`.
+    """
+    built = vmi.build(vm, cluster, specs)
     spec = built.spec
     defaults.set_spec_defaults(spec, cluster.kubevirt)
     _equalize(spec["domain"], cluster.kubevirt)

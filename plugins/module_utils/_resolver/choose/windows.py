@@ -49,4 +49,4 @@ def desktop_in(text: str) -> str:
 
 def used_sockets(vm: Manifest, sockets: int) -> int:
     """How many of the sockets of a VM's guest its system uses."""
-    return min(sockets, MOST_SOCKETS) if version_of(vm) in _DESKTOPS else sockets
+    return MOST_SOCKETS if sockets > MOST_SOCKETS and version_of(vm) in _DESKTOPS else sockets
