@@ -46,7 +46,7 @@ def summary(rows: Sequence[Mapping[str, Any]], catalog: Mapping[str, Any]) -> Re
     return {
         "machines": len(rows),
         **_totals(rows),
-        "new_sizes": len(added),
+        "new_sizes": len({key[0] for key, _count in after} & added),
         "sizes_before": [{"vcpus": key[0], "memory": key[1], "machines": count} for key, count in before],
         "sizes_after": [
             {"name": key[0], "vcpus": key[1], "memory": key[2], "new": key[0] in added, "machines": count}

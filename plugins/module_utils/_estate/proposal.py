@@ -16,7 +16,7 @@ from .machine import Machine, machines_of
 from .memory import Given, bounds_of, identity, remembered, written
 from .naming import vm_names
 from .plan import Plan, plan_of
-from .rule_checks import UNKNOWN, There, check
+from .rule_checks import UNKNOWN, There, check, keys_of, several
 from .rules import Rules, rules_of
 from .sizing import Catalog, retained_sizes, sized
 from .vm_options import Unmapped, options_of, parts_of
@@ -43,7 +43,7 @@ def estate(
     """
     policy = rules_of({**(rules or {}), **options} if isinstance(rules, (Mapping, type(None))) else rules)
     listed = machines_of(machines)
-    exceptions = [_exception(machine, policy) for machine in listed]
+    exceptions = [policy.exception_of(*keys_of(machine))[1] for machine in listed]
     named = {identity(item) for item, exception in zip(listed, exceptions) if exception.get("name")}
     memory = remembered(listed, named, policy.all_namespaces, previous, existing, anew)
     catalog = Catalog(manifests, policy, release, memory)
@@ -54,7 +54,7 @@ def estate(
         if not exception.get("skip")
     ]
     kept = [plan.machine for plan in plans]
-    warnings = [*memory.warnings, *_unidentified(plans)]
+    warnings = [*memory.warnings, *_unidentified(plans), *several(policy, listed)]
     names = vm_names(plans, memory, warnings)
     retained = retained_sizes(plans, memory, catalog)
     chosen = sized(plans, catalog, policy, memory, retained, warnings)
@@ -84,12 +84,6 @@ def estate(
         },
         "warnings": warnings,
     }
-
-
-def _exception(machine: Machine, rules: Rules) -> Mapping[str, Any]:
-    """The rule for a machine, by its ID or its name."""
-    found = (rules.machines.get(key) for key in (machine["id"], identity(machine), machine["name"]))
-    return next(filter(None, found), {})
 
 
 def _given(plan: Plan, name: str, size: Size) -> Given:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.errors import FieldError
-from .._resolver.api.name_rules import did_you_mean, quoted
+from .._resolver.api.name_rules import did_you_mean, first_names, quoted
 from .machine import Machine
 from .memory import Memory, identity
 from .preferences import texts_of
@@ -38,12 +38,33 @@ def check(rules: Rules, machines: Sequence[Machine], catalog: Catalog, memory: M
         raise FieldError("", "; ".join(problems))
 
 
+def keys_of(machine: Machine) -> tuple[str, ...]:
+    """The names of a machine in rules; the first that has a rule counts."""
+    return machine["id"], identity(machine), machine["name"]
+
+
+def several(rules: Rules, machines: Sequence[Machine]) -> list[str]:
+    """A line for each rule that is for several machines of one name."""
+    matched: dict[str, list[str]] = {}
+    for machine in machines:
+        matched.setdefault(rules.exception_of(*keys_of(machine))[0], []).append(machine["id"])
+    return [
+        f"rules.machines[{key}]: {len(ids)} machines have this name, {first_names(ids, 3)}; for one, write its ID"
+        for key, ids in matched.items()
+        if key and len(ids) > 1
+    ]
+
+
 def _unmatched(rules: Rules, machines: Sequence[Machine], memory: Memory) -> Iterator[str]:
     """Rules for machines and for parts of them that no machine has."""
-    known = {key: None for machine in machines for key in (machine["name"], machine["id"], identity(machine))}
+    known = {key: None for machine in machines for key in keys_of(machine)}
     # A machine that left the source may come back.
     earlier = {key for own, given in memory.given.items() for key in (own, given.id, given.name)}
     yield from _problems("machines", rules.machines, known, "machine", earlier)
+    taken = {rules.exception_of(*keys_of(machine))[0] for machine in machines}
+    for key, rule in rules.machines.items():
+        if rule and key in known and key not in taken:
+            yield f"rules.machines[{key}]: the machines of this name have rules by their IDs; merge them"
     parts = (
         ("storage", rules.storage, "disk", [disk.get("storage") for machine in machines for disk in machine["disks"]]),
         (

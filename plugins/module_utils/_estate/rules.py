@@ -56,6 +56,10 @@ class Rules(NamedTuple):
         own = (rule["namespace"] for rule in self.machines.values() if "namespace" in rule)
         return {self.namespace, *self.namespaces.values(), *own}
 
+    def exception_of(self, *keys: str) -> tuple[str, Mapping[str, Any]]:
+        """(the first key with a rule for machines, the rule); empty ones if none has."""
+        return next(((key, self.machines[key]) for key in keys if self.machines.get(key)), ("", {}))
+
     def namespace_of(self, folder: str) -> str:
         """The namespace of the machines in a folder: the first pattern that matches counts."""
         found = (name for pattern, name in self.namespaces.items() if fnmatchcase(folder, pattern))

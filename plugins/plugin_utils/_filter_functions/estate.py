@@ -10,6 +10,7 @@ from typing import Any, Final
 from ansible.errors import AnsibleFilterError
 from jinja2 import UndefinedError
 
+from ...module_utils._cluster.client.errors import TaskFailed
 from ...module_utils._estate import proposal
 from ...module_utils._estate.machine import without_templates
 from ...module_utils._estate.memory import ANEW
@@ -20,6 +21,8 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.name_rules import one_line, quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import ACTIVE
+from ...module_utils._yaml_documents import documents
+from ...module_utils._yaml_scalars import ansible
 from .._catalog_files import builtin_objects
 from .._estate_summary import guests, summary
 from .._filters import manifests, plain, release_option
@@ -60,7 +63,7 @@ def estate(
         proposed = proposal.estate(
             machines,
             _catalog(catalog, release),
-            plain(rules) or None,
+            _rules(rules),
             release,
             options,
             _previous(previous),
@@ -75,6 +78,19 @@ def estate(
         "guests": guests(proposed["virtual_machines"], proposed["instancetypes"]),
         "summary": summary(proposed["machines"], proposed["catalog"]),
     }
+
+
+def _rules(value: Any) -> Any:
+    """The rules, or those in the text of their file."""
+    if not isinstance(value, str):
+        return plain(value) or None
+    try:
+        found = [document.content for document in documents(value, "rules", "file of rules", scalars=ansible)]
+    except TaskFailed as error:
+        raise FieldError("", str(error)) from None
+    if len(found) > 1:
+        raise FieldError("rules", "has several YAML documents; write one")
+    return found[0] if found else None
 
 
 def _previous(value: Any) -> Any:

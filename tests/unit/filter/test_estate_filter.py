@@ -151,3 +151,24 @@ def test_page_groups_what_readers_say() -> None:
     made["vSnapshot"] = [["VM"], *([row[0]] for row in made["vInfo"][1:])]
     section = page(estate(rvtools.read(made).machines), "Estate").partition("<h2>Not brought</h2>")[2]
     assert re.search(r"snapshots; the current state is what counts</td><td[^>]*>2</td>", section)
+
+
+def test_rules_are_read_from_their_text() -> None:
+    item = machine(1)
+    assert estate([item], rules="# none yet\n---\n")["machines"]
+    assert not estate([item], rules=f"waste: 20%\nmachines: {{{item['name']}: {{skip: yes}}}}\n")["machines"]
+    for text, message in (
+        ("a: b: c", r"^estate: rules, line 1, column 5: mapping values are not allowed"),
+        ("waste: 1\nwaste: 2", r"^estate: rules, line 2"),
+        ("waste: 1\n---\nwaste: 2", r"^estate: rules: has several YAML documents; write one$"),
+    ):
+        with pytest.raises(AnsibleFilterError, match=message):
+            estate([item], rules=text)
+
+
+def test_sizes_of_earlier_runs_are_not_new() -> None:
+    machines = [machine(1, vcpus=3, memory=7 << 30), machine(2, vcpus=5, memory=11 << 30)]
+    first = estate(machines)
+    after = estate(machines[:1], previous=first)
+    assert (first["summary"]["new_sizes"], after["summary"]["new_sizes"]) == (2, 1)
+    assert sum(len(series["sizes"]) for series in after["catalog"]["series"].values()) == 2

@@ -116,7 +116,11 @@ def test_missing_files(tmp_path: Path, kind: str) -> None:
 
 def test_files_of_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    assert refusal(tmp_path).endswith("is no export that is known by its files; name the platform with kind")
+    for name in ("notes.txt", "guest.xml", "guest.ova"):
+        (tmp_path / name).touch()
+        assert refusal(tmp_path).endswith(
+            ", or list machines of others in a CSV file with the columns VM, CPUs and Memory MiB"
+        )
     assert refusal(tmp_path, kind="vsphere").endswith("is read from its address, such as https://vcenter.example.com")
     (tmp_path / "rvtools.xlsx").write_text("nothing")
     assert "rvtools.xlsx: is no spreadsheet: " in refusal(tmp_path / "rvtools.xlsx")

@@ -48,7 +48,10 @@ def kinds_of(path: Path) -> list[str]:
         return found
     if is_zip:
         raise TaskFailed(f"source: {path}: is a zip archive; unpack it and name the folder")
-    raise TaskFailed(f"source: {path}: is no export that is known by its files; name the platform with kind")
+    raise TaskFailed(
+        f"source: {path}: has no export of RVTools, OpenStack, Proxmox or KubeVirt that is known by its files; name the"
+        " platform with kind, or list machines of others in a CSV file with the columns VM, CPUs and Memory MiB"
+    )
 
 
 def _kinds(path: Path) -> Iterator[str]:

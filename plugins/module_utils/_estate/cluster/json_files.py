@@ -51,7 +51,7 @@ def _values(file: Path, remarks: list[str]) -> Iterator[Any]:
         try:
             value, place = decoder.raw_decode(text, place)
         except (ValueError, RecursionError) as error:
-            raise TaskFailed(f"source: {file}: is no JSON: {error}") from None
+            raise TaskFailed(f"source: {file}: is no JSON: {error}; save it in JSON again") from None
         yield value
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from ..._resolver.api.name_rules import first_names, quoted
@@ -13,6 +15,9 @@ from .reading import TPM_STATE, Reading, flag_of, text_of, whole_of, words
 
 _UNITS: Final = {"K": 1 << 10, "M": MIB, "G": 1 << 30, "T": 1 << 40}
 _DISK: Final = re.compile(r"(scsi|virtio|sata|ide)[0-9]+")
+_SIZE: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)")
+# The volume that Proxmox makes for cloud-init; a storage may have the word in its name too.
+_CLOUD_INIT: Final = re.compile(r"[:/](vm-[0-9]+-)?cloudinit(\.[a-z0-9]+)?(,|$)")
 _MODEL: Final = re.compile(r"([a-z][0-9a-z_-]*)=([0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5})")
 _PAGES: Final = {"2": "2Mi", "1024": "1Gi", "any": "2Mi"}
 # The default in MiB.
@@ -65,12 +70,12 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         reading.left_out["templates"] += 1
         return
     try:
-        cores = whole_of(config.get("cores") or 1, grouped=False)
+        cores = _figure("cores", config.get("cores") or 1)
         # `vcpus` is what is plugged in at the start of the most that sockets and cores make possible.
-        most = whole_of(config.get("sockets") or 1, grouped=False) * cores
-        vcpus = whole_of(config.get("vcpus") or most, grouped=False)
+        most = _figure("sockets", config.get("sockets") or 1) * cores
+        vcpus = _figure("vcpus", config.get("vcpus") or most)
         # Newer versions write properties: `current=4096`.
-        memory = whole_of(_part(config.get("memory"), "current") or _MEMORY, grouped=False)
+        memory = _figure("memory", _part(config.get("memory"), "current") or _MEMORY)
     except ValueError as error:
         reading.refuse(place, name, str(error))
         return
@@ -114,10 +119,11 @@ def add_listed(reading: Reading, place: str, entry: Mapping[str, Any]) -> None:
         reading.left_out["templates"] += 1
         return
     try:
-        vcpus = whole_of(entry.get("maxcpu") or entry.get("cpus"), grouped=False)
-        memory = whole_of(entry.get("maxmem"), grouped=False)
+        vcpus = _figure("maxcpu", entry.get("maxcpu") or entry.get("cpus"))
+        memory = _figure("maxmem", entry.get("maxmem"))
     except ValueError as error:
-        reading.refuse(place, name, str(error))
+        offline = ", as where its node is offline" if power_of(entry) is None else ""
+        reading.refuse(place, name, f"{error}{offline}")
         return
     machine = {
         "id": own,
@@ -130,6 +136,14 @@ def add_listed(reading: Reading, place: str, entry: Mapping[str, Any]) -> None:
         "not_brought": ["its disks, network interfaces and devices; save the output of qm config too"],
     }
     reading.add(place, machine)
+
+
+def _figure(field: str, value: Any) -> int:
+    """A whole number. Raises ValueError, which names the field."""
+    try:
+        return whole_of(value, grouped=False)
+    except ValueError as error:
+        raise ValueError(f"{field} {error}") from None
 
 
 def leave_out_container(reading: Reading, name: str) -> None:
@@ -177,17 +191,17 @@ def _disks(reading: Reading, place: str, config: Mapping[str, Any]) -> list[dict
     for key in sorted(_ordered(config), key=lambda key: order.index(key) if key in order else len(order)):
         match = _DISK.fullmatch(key)
         text = text_of(config[key])
-        if not match or "media=cdrom" in text or "cloudinit" in text:
+        if not match or "media=cdrom" in text or _CLOUD_INIT.search(text):
             continue
         storage, colon, _volume = text.partition(",")[0].removeprefix("file=").partition(":")
         size = _part(text, "size")
-        amount = re.fullmatch(r"([0-9]+)([KMGT]?)", size)
+        amount = _SIZE.fullmatch(size)
         if not amount:
             reading.remarks.append(f"{place}, {key}: size {quoted(size)} is not known; the disk is not brought")
         disks.append(
             {
                 "name": key,
-                "size": int(amount[1]) * _UNITS.get(amount[2], 1) if amount else None,
+                "size": math.ceil(Fraction(amount[1]) * _UNITS.get(amount[2], 1)) if amount else None,
                 "storage": storage if colon else "",
                 # The controller of SCSI disks is a setting of the machine.
                 "controller": (text_of(config.get("scsihw")) or "lsi") if match[1] == "scsi" else match[1],

@@ -15,8 +15,20 @@ from ..machine import Machine, machine_of, without_absent
 # Points and commas between groups of three digits; blanks and apostrophes too.
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:([.,'\u2019\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*")
 _DECIMAL: Final = re.compile(r"([0-9]+(?:[.,'\u2019\u00a0\u202f ][0-9]{3})*)[.,]([0-9]+)")
-_TRUE: Final = frozenset(("true", "1", "yes", "y", "on", "wahr", "ja", "vrai", "oui", "verdadero", "vero"))
-_FALSE: Final = frozenset(("false", "0", "no", "n", "off", "falsch", "nein", "faux", "non", "falso", "none"))
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for tables of keys."""
+    return frozenset(text.split())
+
+
+# With the words that spreadsheet programs have in other languages.
+_TRUE: Final = words(
+    "true 1 yes y on wahr ja vrai oui verdadero vero waar verdadeiro prawda pravda sant sand sann tosi igaz adevărat"
+)
+_FALSE: Final = words(
+    "false 0 no n off falsch nein faux non falso none onwaar fałsz nepravda falskt falsk usann epätosi hamis fals"
+)
 
 TPM_STATE: Final = "the state of its TPM, such as keys of encrypted disks"
 
@@ -43,7 +55,7 @@ class Reading:
         try:
             told = machine_of(without_absent(machine))
             if told["id"] in self.ids:
-                raise FieldError("id", f"another machine has {quoted(told['id'])} too")
+                raise FieldError("id", f"another machine has {quoted(told['id'])} too; read each export by itself")
         except FieldError as error:
             self.refuse(place, text_of(machine.get("name")), str(error))
             return
@@ -54,11 +66,6 @@ class Reading:
         """Leaves out a machine that cannot be read, with a remark."""
         self.remarks.append(f"{place}: {problem}; the machine {quoted(name)} is left out")
         self.left_out["unreadable"] += 1
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text, for tables of keys."""
-    return frozenset(text.split())
 
 
 def text_of(cell: Any) -> str:

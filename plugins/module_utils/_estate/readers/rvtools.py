@@ -13,13 +13,15 @@ from ..._resolver.choose.sizes import memory_text
 from ..machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine
 from .reading import Reading, flag_of, text_of, whole_of
 from .rvtools_columns import DETAILS, HOST, INFO
-from .rvtools_tabs import PLACE, PLACEHOLDER, Details, Row, Tabs, key_of, rows_of, source_of, tell_unknown
+from .rvtools_tabs import PLACE, PLACEHOLDER, Details, Row, Tabs, key_of, machine_rows, rows_of, source_of, tell_unknown
 
 _GUEST: Final = ("osaccordingtothevmwaretools", "osaccordingtotheconfigurationfile")
 _POWER: Final = {"poweredon": "on", "poweredoff": "off", "suspended": "suspended", "on": "on", "off": "off"}
 # The machines of vSphere's cluster services, in the names of its versions.
 _AGENT: Final = re.compile(r"vCLS(-[0-9a-f-]+| \([0-9]+\))?")
 _NETWORKS: Final = tuple(f"network{number}" for number in range(1, 9))
+# A copy that runs beside its machine, which has the number 1.
+_SECONDARY: Final = re.compile("[2-9]|secondary", re.IGNORECASE)
 _UNLIMITED: Final = ("", "-1", "None", "Unlimited", "unlimited")
 
 # The rows of a machine by tab.
@@ -42,7 +44,7 @@ def read_all(exports: Mapping[str, Tabs], attributes: Collection[str] = ()) -> R
             place = f"{export}: {INFO}" if export else INFO
             raise FieldError(place, f"no such sheet among {shown}; export all sheets of RVTools")
     reading = Reading()
-    info = list(rows_of(reading, exports, INFO, attributes))
+    info = machine_rows(reading, exports, attributes)
     details = {tab: Details(rows_of(reading, exports, tab), info) for tab in DETAILS}
     hosts = {text_of(row.get("host")): row for row in rows_of(reading, exports, HOST)}
     keys = Counter(map(key_of, info))
@@ -55,12 +57,15 @@ def read_all(exports: Mapping[str, Tabs], attributes: Collection[str] = ()) -> R
             reading.left_out["placeholders"] += 1
         elif _AGENT.fullmatch(name):
             reading.left_out["agents of vSphere"] += 1
+        elif _SECONDARY.fullmatch(text_of(row.get("ftrole"))):
+            reading.left_out["secondaries of fault tolerance"] += 1
         elif flag_of(row.get("template")):
             reading.left_out["templates"] += 1
         elif keys[key_of(row)] > 1:
-            problem = "another row has the same VM ID, or no row has one and another the same name"
-            if len(exports) > 1:
-                problem += "; keep one export of each vCenter"
+            remedy = (
+                "keep one export of each vCenter" if len(exports) > 1 else "export the columns VM ID and VI SDK UUID"
+            )
+            problem = f"another row has the same VM ID, or no row has one and another the same name; {remedy}"
             reading.refuse(row[PLACE], name, problem)
         else:
             own = text_of(row.get("vmid"))

@@ -45,7 +45,7 @@ SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     INFO: {
         "vm": ("vmname", "name"),
-        "cpus": ("cpu", "vcpus", "numcpu", "numcpus"),
+        "cpus": ("cpu", "vcpu", "vcpus", "numcpu", "numcpus"),
         "memory": ("size", "memorysize"),
         "disks": ("numvirtualdisks", "virtualdisks", "numdisks"),
         "nics": ("numnics",),
@@ -71,8 +71,8 @@ USED: Final[Mapping[str, frozenset[str]]] = {
         INFO,
         "Powerstate; Template; SRM Placeholder; CPUs; Memory; NICs; Disks; Total disk capacity MiB; Provisioned MiB;"
         "Network #1; Network #2; Network #3; Network #4; Network #5; Network #6; Network #7; Network #8; Num Monitors;"
-        "Latency Sensitivity; Folder; vApp; FT State; Cluster rule(s); Cluster rule name(s); Connection state; Host;"
-        "EFI Secure boot; Firmware; OS according to the configuration file; OS according to the VMware Tools;"
+        "Latency Sensitivity; Folder; vApp; FT State; FT Role; Cluster rule(s); Cluster rule name(s); Connection state;"
+        "Host; EFI Secure boot; Firmware; OS according to the configuration file; OS according to the VMware Tools;"
         "SMBIOS UUID; VM UUID",
     ),
     "vCPU": _keys("vCPU", "Cores p/s; Reservation; Limit; Hot Add"),
@@ -103,7 +103,7 @@ IGNORED: Final[Mapping[str, frozenset[str]]] = {
         "Suspended To Memory; Suspend time; Suspend Interval; Creation date; Create Date; Change Version;"
         "Overall Cpu Readiness; Active Memory; Fixed Passthru HotPlug; min Required EVC Mode Key;"
         "Op Notification Timeout; EnableUUID; disk.EnableUUID; CBT; Primary IP Address; Video Ram KiB; Resource pool;"
-        "DAS protection; FT Role; FT Latency; FT Bandwidth; FT Sec. Latency; Vm Failover In Progress; In Use MiB;"
+        "DAS protection; FT Latency; FT Bandwidth; FT Sec. Latency; Vm Failover In Progress; In Use MiB;"
         "Unshared MiB; HA Restart Priority; HA Isolation Response; HA VM Monitoring; VM monitoring; Boot Required;"
         "Boot delay; Boot retry delay; Boot retry enabled; Boot BIOS setup; Reboot PowerOff; HW version; Version;"
         "HW upgrade status; HW upgrade policy; HW target; Path; Log directory; Snapshot directory; Suspend directory;"

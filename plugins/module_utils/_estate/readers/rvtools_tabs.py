@@ -21,10 +21,14 @@ Tabs = Mapping[str, Rows]
 
 # The key of a row's place in the source.
 PLACE: Final = "#"
-_REQUIRED: Final = ("vm", "cpus", "memory")
+# The columns without which no machine can be read, by key.
+_REQUIRED: Final = {"vm": "VM", "cpus": "CPUs", "memory": "Memory MiB"}
+# Each machine has one of these; the sums below the machines have neither.
+_OF_MACHINES: Final = ("vmid", "powerstate")
 # The text of some cells instead of a value.
 PLACEHOLDER: Final = "VM"
-_DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:[.,][0-9]{1,2})?", re.ASCII)
+# Three digits after a point or a comma may be a group of a whole number.
+_DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:[.,](?:[0-9]{1,2}|[0-9]{4,18}))?", re.ASCII)
 _WITH_UNIT: Final = re.compile(r"([0-9.,]+) ?([KMGT])i?B", re.ASCII)
 _MOST_TITLES: Final = 10
 _MIB: Final = {"k": Fraction(1, 1024), "m": Fraction(1), "": Fraction(1), "g": Fraction(1024), "t": Fraction(1 << 20)}
@@ -40,6 +44,24 @@ def rows_of(reading: Reading, exports: Mapping[str, Tabs], tab: str, attributes:
             yield from _rows(reading, f"{export}: {tab}" if export else tab, tab, tabs[tab], attributes)
 
 
+def machine_rows(reading: Reading, exports: Mapping[str, Tabs], attributes: Collection[str]) -> list[Row]:
+    """The rows of vInfo, see `rows_of`; with a remark on those of sums."""
+    found = []
+    for export, tabs in exports.items():
+        rows = list(rows_of(reading, {export: tabs}, INFO, attributes))
+        told = any(_is_told(row) for row in rows)
+        for row in rows:
+            if told and "cpus" in row and not _is_told(row):
+                reading.refuse(row[PLACE], text_of(row.get("vm")), "has neither VM ID nor Powerstate, as a row of sums")
+            else:
+                found.append(row)
+    return found
+
+
+def _is_told(row: Row) -> bool:
+    return any(text_of(row.get(key)) for key in _OF_MACHINES)
+
+
 def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collection[str]) -> Iterator[Row]:
     # Reports of others have a title above the headings.
     titles = [line for line, cells in enumerate(rows[:_MOST_TITLES]) if _has_machines(tab, cells)]
@@ -53,7 +75,8 @@ def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collec
             raise FieldError(f"attributes: {place}", f"has no column {quoted(column)}")
     for key in _REQUIRED if tab == INFO else ():
         if key not in places:
-            raise FieldError(place, f"has no column {key.upper()}; its columns: {_shown(rows[0])}")
+            shown = f"its columns: {_shown(rows[0])}"
+            raise FieldError(place, f"has no column {_REQUIRED[key]}; {shown}; name the column that has it so")
     unknown = {number for number, (key, _unit) in enumerate(headings) if key and not is_known(tab, key)}
     unknown -= {own[column.lower()] for column in attributes}
     filled: dict[int, str] = {}
@@ -90,6 +113,8 @@ def _in_mib(cell: Any, unit: str, is_amount: bool) -> Any:
         text, unit = own[1], own[2].lower()
     elif _MIB[unit] == 1:
         return cell
+    if own is None and isinstance(cell, float) and math.isfinite(cell):
+        return math.ceil(Fraction(cell) * _MIB[unit])
     if not _DECIMAL.fullmatch(text):
         return f"{text} {unit.upper()}B"
     return math.ceil(Fraction(text.replace(",", ".")) * _MIB[unit])

@@ -58,6 +58,10 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
     if manager.startswith(_AGENT):
         reading.left_out["agents of vSphere"] += 1
         return
+    # The primary has the role 1.
+    if getattr(values.get("config.ftInfo"), "role", 1) > 1:
+        reading.left_out["secondaries of fault tolerance"] += 1
+        return
     hardware = values.get("config.hardware")
     if not hardware or not hardware.numCPU or not hardware.memoryMB:
         reading.refuse(machine_id, name, "vCenter does not tell its CPUs and memory, as for an inaccessible machine")

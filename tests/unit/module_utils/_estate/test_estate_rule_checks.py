@@ -103,3 +103,20 @@ def test_what_the_cluster_lacks() -> None:
     assert refusal({"namespace": "office"}, there=there).startswith("rules.namespace: 'office' is no namespace on the")
     rules = {"namespace": "shop", "storage": {"gold-01": {"volume_mode": "Block"}}, "networks": {"pod": "pod"}}
     assert proposed(MACHINES, rules=rules, there=there)["machines"]
+
+
+def test_rules_behind_those_by_id_are_errors() -> None:
+    machines = [machine(1), machine(2, name="web1")]
+    own, name = machines[0]["id"], machines[0]["name"]
+    rules: dict[str, Any] = {"machines": {own: {"skip": True}, name: {"namespace": "shop"}}}
+    with pytest.raises(
+        FieldError, match=rf"^rules\.machines\[{name}\]: the machines of this name have rules by their IDs"
+    ):
+        proposed(machines[:1], rules=rules)
+    assert proposed(machines, rules=rules)["virtual_machines"][0]["namespace"] == "shop"
+
+
+def test_rules_for_several_machines_are_told() -> None:
+    machines = [machine(1), machine(2, name="web1")]
+    (warning,) = proposed(machines, rules={"machines": {"web1": {"skip": True}}})["warnings"]
+    assert warning == "rules.machines[web1]: 2 machines have this name, vm-1, vm-2; for one, write its ID"

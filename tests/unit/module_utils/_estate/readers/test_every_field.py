@@ -31,7 +31,7 @@ CLOUD_TABLES = {"server": "servers", "flavor": "flavors", "volume": "volumes"}
 KEYS = ["VM", "VM ID"]
 OWN = ["web", "vm-1"]
 # Columns without which the machine would have to be another one, and those of which another one says more.
-IDENTITY = {"VM", "VM ID", "VI SDK UUID", "VI SDK Server", "Template", "SRM Placeholder"}
+IDENTITY = {"VM", "VM ID", "VI SDK UUID", "VI SDK Server", "Template", "FT Role", "SRM Placeholder"}
 SHADOWED = {
     ("vInfo", name)
     for name in ("VM UUID", "Cluster rule(s)", "Provisioned MiB", "Total disk capacity MiB", "Disks", "NICs")

@@ -90,4 +90,6 @@ def test_second_machine_with_an_id_is_left_out() -> None:
     for folder in ("east", "west"):
         proxmox.add(reading, f"{folder}/100.conf", "100", QEMU)
     assert len(reading.machines) == 1
-    assert reading.remarks == ["west/100.conf: id: another machine has '100' too; the machine 'a' is left out"]
+    (remark,) = reading.remarks
+    problem = "id: another machine has '100' too; read each export by itself"
+    assert remark == f"west/100.conf: {problem}; the machine 'a' is left out"

@@ -90,9 +90,9 @@ def test_defaults_of_proxmox() -> None:
 @pytest.mark.parametrize(
     ("config", "remark"),
     [
-        ({"cores": "many"}, "'many' is not a whole number"),
+        ({"cores": "many"}, "cores 'many' is not a whole number"),
         ({"cores": "0"}, "vcpus: 0 is not 1 to 4096"),
-        ({"memory": "4G"}, "'4G' is not a whole number"),
+        ({"memory": "4G"}, "memory '4G' is not a whole number"),
     ],
 )
 def test_unreadable_configurations_are_left_out(config: Any, remark: str) -> None:
@@ -163,3 +163,24 @@ def test_machines_of_a_list() -> None:
     assert proxmox.power_of({"status": "running", "qmpstatus": "paused"}) == "suspended"
     assert proxmox.is_config({"cores": 1}) and not proxmox.is_config({"ring0_addr": "a"})
     proxmox.tell_containers(Reading())
+
+
+def test_disks_on_storages_named_after_cloud_init() -> None:
+    volumes = {
+        "scsi0": "cloudinit-store:vm-100-disk-1,size=1.5G",
+        "ide0": "local:100/vm-100-cloudinit.qcow2,size=4M",
+        "ide1": "local-lvm:vm-100-cloudinit",
+        "ide2": "local:cloudinit,media=cdrom",
+    }
+    (item,) = added(volumes).machines
+    assert [(disk["name"], disk["size"]) for disk in item["disks"]] == [("scsi0", 3 << 29)]
+
+
+def test_listed_machines_of_offline_nodes() -> None:
+    reading = Reading()
+    proxmox.add_listed(reading, "resources.json", {"vmid": 105, "status": "unknown"})
+    proxmox.add_listed(reading, "resources.json", {"vmid": 106, "status": "running", "maxcpu": 1})
+    assert reading.remarks == [
+        "resources.json: maxcpu is empty, as where its node is offline; the machine 'vm-105' is left out",
+        "resources.json: maxmem is empty; the machine 'vm-106' is left out",
+    ]

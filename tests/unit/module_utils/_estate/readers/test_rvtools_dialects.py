@@ -1,5 +1,6 @@
 """Disks and interfaces of which only vInfo tells, and tabs that lack what others have."""
 
+import math
 from typing import Any
 
 import pytest
@@ -171,3 +172,42 @@ def test_what_no_vm_has() -> None:
 def test_headings_of_all_versions() -> None:
     spelled = {"Capacity MB": "capacity", "vDiskCapacityMiB": "capacity", "Size MiB (total)": "sizemibtotal", "b": "b"}
     assert {text: heading_of("vDisk", text)[0] for text in spelled} == spelled
+
+
+@pytest.mark.parametrize("total", [["Total", 3, 1536, "", ""], ["", 3, 1536]])
+def test_sums_below_the_machines_are_none(total: list[Any]) -> None:
+    header = ["VM", "CPUs", "Memory", "Powerstate", "VM ID"]
+    rows = [["web", 1, 512, "poweredOn", "vm-1"], ["db", 2, 1024, "poweredOff", ""], total]
+    reading = rvtools.read({"vInfo": [header, *rows], "vNetwork": []})
+    assert [item["name"] for item in reading.machines] == ["web", "db"]
+    (remark,) = reading.remarks
+    why = f"has neither VM ID nor Powerstate, as a row of sums; the machine '{total[0]}' is left out"
+    assert remark == f"vInfo row 4: {why}"
+
+
+def test_exports_without_ids_are_no_sums() -> None:
+    first = {"vInfo": [["VM", "vCPU", "Memory", "VM ID"], ["web", 1, 512, "vm-1"]]}
+    second = {"vInfo": [["VM", "vCPU", "Memory"], ["db", 2, 512]]}
+    reading = rvtools.read_all({"a": first, "b": second})
+    assert [item["name"] for item in reading.machines] == ["web", "db"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "size"), [("40.123456789", 41087), ("40,5", 41472), (40.125, 41088), ("40.125", None), (math.inf, None)]
+)
+def test_amounts_with_decimals(amount: Any, size: Any) -> None:
+    reading = read(["Disks", "NICs", "Total disk capacity GB"], [1, 0, amount])
+    found = [disk["size"] // MIB for disk in reading.machines[0].get("disks", ())]
+    assert found == ([size] if size else []) and bool(reading.remarks) is not bool(size)
+
+
+@pytest.mark.parametrize(("template", "count"), [("WAAR", 0), ("Prawda", 0), ("ONWAAR", 1), ("Fałsz", 1)])
+def test_words_of_spreadsheets_in_other_languages(template: str, count: int) -> None:
+    assert len(read(["Template"], [template]).machines) == count
+
+
+@pytest.mark.parametrize(("role", "count"), [("2", 0), (2.0, 0), ("secondary", 0), ("1", 1), ("primary", 1), ("", 1)])
+def test_secondaries_of_fault_tolerance_are_left_out(role: Any, count: int) -> None:
+    reading = read(["FT Role"], [role])
+    assert len(reading.machines) == count
+    assert reading.left_out["secondaries of fault tolerance"] == 1 - count

@@ -195,7 +195,8 @@ def test_missing_sheets_and_columns_are_one_line() -> None:
     with pytest.raises(FieldError, match=r"^vInfo: no such sheet among vCPU; export all sheets of RVTools$"):
         rvtools.read({"vCPU": []})
     with pytest.raises(
-        FieldError, match=r"^vInfo: has no column CPUS; its columns: VM, A, B, C, D, E, F, G and others$"
+        FieldError,
+        match=r"^vInfo: has no column CPUs; its columns: VM, A, B, C, D, E, F, G and others; name the column that has",
     ):
         rvtools.read({"vInfo": [["VM", *"ABCDEFGH"], ["web"]]})
     assert rvtools.read({"vInfo": []}).machines == []

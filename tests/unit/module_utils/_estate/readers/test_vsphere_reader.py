@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import vsphere
 from plugins.module_utils._estate.readers.reading import TPM_STATE, Reading
@@ -181,3 +183,10 @@ def test_what_no_vm_has() -> None:
         "a reservation of 500 MHz, less than all its CPUs",
     ]
     assert item["passthrough"] == ["USB USB 1"]
+
+
+@pytest.mark.parametrize(("role", "count"), [(1, 1), (2, 0)])
+def test_secondaries_of_fault_tolerance_are_left_out(role: int, count: int) -> None:
+    reading = added(**{"config.ftInfo": SimpleNamespace(role=role)})
+    assert len(reading.machines) == count
+    assert reading.left_out["secondaries of fault tolerance"] == 1 - count
