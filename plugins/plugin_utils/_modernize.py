@@ -301,13 +301,16 @@ def _checked(manifest: Manifest, origin: Sources, release: Release) -> Moderniza
 
 def _check_accepted(location: Location, before: Manifest, after: Manifest, origin: Sources, release: Release) -> None:
     """Raises FieldError for a VM that no cluster accepts before the conversion, or after it."""
-    if before["kind"] == VM and after != before:
-        lookup = KnownObjects(origin.catalog or ())
-        for manifest, text in ((before, ""), (after, "with the instancetype, ")):
-            for finding in refusals(DeclaredObject(location, manifest), lookup, release):
-                # Names may have placeholders.
-                if finding.field.startswith("spec") and not FORMS.search(finding.message):
-                    raise FieldError(finding.field, f"{text}{finding.message}")
+    if before["kind"] != VM or after == before:
+        return
+    lookup = KnownObjects(origin.catalog or ())
+    old, new = (refusals(DeclaredObject(location, manifest), lookup, release) for manifest in (before, after))
+    # A VM with placeholders is judged only by what the conversion changes.
+    found = [] if FORMS.search(json.dumps(before, default=str)) else [(finding, "") for finding in old]
+    known = {finding.message for finding in old}
+    found += [(finding, "with the instancetype, ") for finding in new if finding.message not in known]
+    for finding, text in found:
+        raise FieldError(finding.field, f"{text}{finding.message}")
 
 
 def _converted(
