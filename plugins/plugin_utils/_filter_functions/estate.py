@@ -85,12 +85,13 @@ def _rules(value: Any) -> Any:
     if not isinstance(value, str):
         return plain(value) or None
     try:
-        found = [document.content for document in documents(value, "rules", "file of rules", scalars=ansible)]
+        # Numbers of machines and of VLANs need no quotes as keys.
+        read = documents(value, "rules", "file of rules", keep_unknown_tags=True, scalars=ansible)
     except TaskFailed as error:
         raise FieldError("", str(error)) from None
-    if len(found) > 1:
+    if len(read) > 1:
         raise FieldError("rules", "has several YAML documents; write one")
-    return found[0] if found else None
+    return read[0].content if read else None
 
 
 def _previous(value: Any) -> Any:

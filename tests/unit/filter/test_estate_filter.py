@@ -157,6 +157,7 @@ def test_rules_are_read_from_their_text() -> None:
     item = machine(1)
     assert estate([item], rules="# none yet\n---\n")["machines"]
     assert not estate([item], rules=f"waste: 20%\nmachines: {{{item['name']}: {{skip: yes}}}}\n")["machines"]
+    assert not estate([{**item, "id": "100"}], rules="machines: {100: {skip: true}}")["machines"]
     for text, message in (
         ("a: b: c", r"^estate: rules, line 1, column 5: mapping values are not allowed"),
         ("waste: 1\nwaste: 2", r"^estate: rules, line 2"),

@@ -122,6 +122,10 @@ def test_files_of_nothing_known(tmp_path: Path) -> None:
             ", or list machines of others in a CSV file with the columns VM, CPUs and Memory MiB"
         )
     assert refusal(tmp_path, kind="vsphere").endswith("is read from its address, such as https://vcenter.example.com")
+    (tmp_path / "notes.txt").write_text("to do")
+    nothing = {"rvtools": "no spreadsheet and no CSV file", "proxmox": "no configurations of machines"}
+    for kind, what in nothing.items():
+        assert refusal(tmp_path, kind=kind).startswith(f"source: {tmp_path}: has {what}; name ")
     (tmp_path / "rvtools.xlsx").write_text("nothing")
     assert "rvtools.xlsx: is no spreadsheet: " in refusal(tmp_path / "rvtools.xlsx")
 

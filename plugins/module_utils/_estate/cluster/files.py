@@ -108,6 +108,8 @@ def _rvtools(path: Path, attributes: Collection[str]) -> Reading:
     if books and tables and path.is_dir():
         others = first_names((table.name for table in tables), 3)
         remarks.append(f"{others}: not read, because there are spreadsheets; keep either in the folder")
+    if not books and not tables:
+        raise TaskFailed(f"source: {path}: has no spreadsheet and no CSV file; name those that RVTools wrote")
     exports = exports_of(books or tables, remarks)
     return _told(rvtools.read_all(exports, attributes), remarks)
 
@@ -149,6 +151,10 @@ def _proxmox(path: Path) -> Reading:
         proxmox.add(reading, place, own, {**told, **config, **firewall}, proxmox.power_of(entry))
     for place, entry in listed.values():
         proxmox.add_listed(reading, place, entry)
+    if not (configs or others or reading.machines or reading.left_out):
+        raise TaskFailed(
+            f"source: {path}: has no configurations of machines; name the files of /etc/pve, or pvesh's JSON"
+        )
     proxmox.tell_containers(reading)
     if others:
         reading.remarks.append(f"{first_names(others, 5)}: no configurations of machines; they do not count")
