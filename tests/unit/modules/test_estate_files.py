@@ -40,6 +40,8 @@ def remarks(source: Path, **options: Any) -> list[str]:
         CSV.replace(";", "|").encode(),
         b"sep=;\r\n" + CSV.encode(),
         b"\r\n" + CSV.encode(),
+        b"#TYPE Selected.VirtualMachine\n" + CSV.replace(";", ",").encode(),
+        b"Machines of vc01, vc02, vc03 and vc04\n\n" + CSV.encode(),
     ],
 )
 def test_encodings_and_delimiters(tmp_path: Path, content: bytes) -> None:

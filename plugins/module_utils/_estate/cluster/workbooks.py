@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
 from ..readers import rvtools_columns
-from ..readers.rvtools_tabs import Tabs
+from ..readers.rvtools_tabs import MOST_TITLES, Tabs, has_machines
 from .texts import OLE, text_of_file
 
 SHEETS: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -20,6 +20,7 @@ SHEETS: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ZIPPED: Final = (".xlsx", ".xlsm", ".xlsb")
 # Excel reads the delimiter from such a line.
 _DELIMITER: Final = re.compile(r'"?sep=(.)"?\r?\n')
+_DELIMITERS: Final = ";,\t|"
 # Headings of OpenStack's client.
 _OPENSTACK: Final = {"id", "name", "status"}
 # A cell with a long note.
@@ -39,7 +40,7 @@ def exports_of(files: Sequence[Path], remarks: list[str]) -> dict[str, Tabs]:
         name = f"{file.parent.name}/{rest}" if rest else file.parent.name
         if tab in exports.setdefault(name, {}):
             raise TaskFailed(f"source: {file}: is a second file of the tab {tab}; keep one, or put each in a folder")
-        exports[name][tab] = _csv_rows(file, remarks) if tab not in rvtools_columns.IGNORED_TABS else ()
+        exports[name][tab] = _csv_rows(file, tab, remarks) if tab not in rvtools_columns.IGNORED_TABS else ()
     with_info = [name for name, tabs in exports.items() if rvtools_columns.INFO in tabs]
     if len(exports) == 1 or len(with_info) == 1:
         exports = {"": {tab: rows for tabs in exports.values() for tab, rows in tabs.items()}}
@@ -66,12 +67,12 @@ def _with_info(tabs: Mapping[str, Any]) -> Tabs:
     return {rvtools_columns.INFO: next(iter(tabs.values()))} if len(tabs) == 1 else tabs
 
 
-def _csv_rows(file: Path, remarks: list[str]) -> Sequence[Sequence[Any]]:
+def _csv_rows(file: Path, tab: str, remarks: list[str]) -> Sequence[Sequence[Any]]:
     text = text_of_file(file, remarks)
     hint = _DELIMITER.match(text)
     text = text[hint.end() :] if hint else text.lstrip("\r\n")
-    header = text.partition("\n")[0]
-    delimiter = hint[1] if hint else max(";,\t|", key=header.count)
+    header, delimiter = _header(text, tab)
+    delimiter = hint[1] if hint else delimiter
     if {cell.strip(' "\r').lower() for cell in header.split(delimiter)} >= _OPENSTACK:
         raise TaskFailed(f"source: {file}: is a list of OpenStack as CSV; save it as JSON, with -f json")
     csv.field_size_limit(_LONGEST_CELL)
@@ -79,6 +80,18 @@ def _csv_rows(file: Path, remarks: list[str]) -> Sequence[Sequence[Any]]:
         return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise TaskFailed(f"source: {file}: is no CSV: {error}; export it again") from None
+
+
+def _header(text: str, tab: str) -> tuple[str, str]:
+    """(the line with the headings, its delimiter). The lines above it may be titles, which have no delimiters."""
+    lines = text.splitlines()[:MOST_TITLES]
+    own = tab if tab in rvtools_columns.TABS else rvtools_columns.INFO
+    for line in lines:
+        for delimiter in _DELIMITERS:
+            if has_machines(own, [cell.strip(' "') for cell in line.split(delimiter)]):
+                return line, delimiter
+    first = next(iter(lines), "")
+    return first, max(_DELIMITERS, key=first.count)
 
 
 def _sheets(path: Path) -> Tabs:

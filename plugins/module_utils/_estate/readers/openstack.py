@@ -55,11 +55,16 @@ def read(
             problem = f"no flavor {quoted(shown)} in the list of flavors" if shown else _NO_FLAVOR
             reading.refuse(f"servers[{index}]", name, problem)
             continue
-        try:
-            size = {"vcpus": whole_of(flavor.get("vcpus"), grouped=False), "memory": whole_of(flavor.get("ram")) * MIB}
-        except ValueError as error:
-            reading.refuse(f"servers[{index}], flavor", name, str(error))
+        figures = {}
+        for key in ("vcpus", "ram"):
+            try:
+                figures[key] = whole_of(flavor.get(key), grouped=key == "ram")
+            except ValueError as error:
+                reading.refuse(f"servers[{index}], {key} of the flavor", name, str(error))
+                break
+        if len(figures) < 2:
             continue
+        size = {"vcpus": figures["vcpus"], "memory": figures["ram"] * MIB}
         own = text_of(server.get("id"))
         own_volumes = attached.get(own, [])
         found = next((by_image[key] for key in _image_of(server) if key in by_image), {})

@@ -30,7 +30,7 @@ PLACEHOLDER: Final = "VM"
 # Three digits after a point or a comma may be a group of a whole number.
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:[.,](?:[0-9]{1,2}|[0-9]{4,18}))?", re.ASCII)
 _WITH_UNIT: Final = re.compile(r"([0-9.,]+) ?([KMGT])i?B", re.ASCII)
-_MOST_TITLES: Final = 10
+MOST_TITLES: Final = 10
 _MIB: Final = {"k": Fraction(1, 1024), "m": Fraction(1), "": Fraction(1), "g": Fraction(1024), "t": Fraction(1 << 20)}
 
 
@@ -64,7 +64,7 @@ def _is_told(row: Row) -> bool:
 
 def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collection[str]) -> Iterator[Row]:
     # Reports of others have a title above the headings.
-    titles = [line for line, cells in enumerate(rows[:_MOST_TITLES]) if _has_machines(tab, cells)]
+    titles = [line for line, cells in enumerate(rows[:MOST_TITLES]) if has_machines(tab, cells)]
     above = titles[0] if titles else 0
     rows = rows[above:]
     headings = [heading_of(tab, text_of(cell)) for cell in rows[0]]
@@ -96,7 +96,7 @@ def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collec
         reading.unknown[tab].update(dict.fromkeys(filled[number] for number in sorted(filled)))
 
 
-def _has_machines(tab: str, cells: Sequence[Any]) -> bool:
+def has_machines(tab: str, cells: Sequence[Any]) -> bool:
     """Whether a row has the heading of the names, as keys of this file."""
     keys = {key: None for key, _unit in (heading_of(tab, text_of(cell)) for cell in cells)}
     return len(keys) > 1 and not {"vm", "host"}.isdisjoint(spelled(tab, keys))
@@ -116,7 +116,7 @@ def _in_mib(cell: Any, unit: str, is_amount: bool) -> Any:
     if own is None and isinstance(cell, float) and math.isfinite(cell):
         return math.ceil(Fraction(cell) * _MIB[unit])
     if not _DECIMAL.fullmatch(text):
-        return f"{text} {unit.upper()}B"
+        return text if _MIB[unit] == 1 else f"{text} {unit.upper()}B"
     return math.ceil(Fraction(text.replace(",", ".")) * _MIB[unit])
 
 

@@ -106,7 +106,7 @@ def test_embedded_flavors_and_texts() -> None:
             [{"Name": "x", "RAM": 0, "VCPUs": 1}],
             f"servers[0]: memory: 0 is not 1 to {1 << 50}",
         ),
-        ({"Name": "a", "Flavor Name": "x"}, [{"Name": "x", "VCPUs": 1}], "servers[0], flavor: is empty"),
+        ({"Name": "a", "Flavor Name": "x"}, [{"Name": "x", "VCPUs": 1}], "servers[0], ram of the flavor: is empty"),
         (
             {"Name": "a", "Flavor Name": "x"},
             [{"Name": "x", "VCPUs": 1, "RAM": 512, "Disk": "big"}],

@@ -193,7 +193,16 @@ def test_exports_without_ids_are_no_sums() -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "size"), [("40.123456789", 41087), ("40,5", 41472), (40.125, 41088), ("40.125", None), (math.inf, None)]
+    ("amount", "size"),
+    [
+        ("40.123456789", 41087),
+        ("40,5", 41472),
+        (40.125, 41088),
+        ("4,096 MB", 4096),
+        ("0.5 MB", 1),
+        ("40.125", None),
+        (math.inf, None),
+    ],
 )
 def test_amounts_with_decimals(amount: Any, size: Any) -> None:
     reading = read(["Disks", "NICs", "Total disk capacity GB"], [1, 0, amount])
