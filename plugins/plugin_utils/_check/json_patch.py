@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from ...module_utils._resolver.api.tree import copy
 
-_DIRECTIVE: Final = "$patch"
+DIRECTIVE: Final = "$patch"
+REPLACE: Final = "replace"
+_DIRECTIVES: Final = (None, "merge", "delete", REPLACE)
 _END: Final = "-"
 
 
@@ -16,18 +18,21 @@ class PatchError(Exception):
 
 
 def merged(value: Any, patch: Any) -> Any:
-    """The value with a strategic merge patch: mappings are merged, null removes, everything else is replaced."""
+    """The value with a strategic merge patch: mappings are merged, null removes, everything else is replaced.
+
+    None for a value that the patch deletes. Raises PatchError for an unknown directive.
+    """
     if not isinstance(patch, dict):
         return copy(patch)
-    directive = patch.get(_DIRECTIVE)
-    own = {key: part for key, part in patch.items() if key != _DIRECTIVE}
+    directive = patch.get(DIRECTIVE)
+    own = {key: part for key, part in patch.items() if key != DIRECTIVE}
+    if directive not in _DIRECTIVES:
+        raise PatchError(f"unknown directive {directive}")
     if directive == "delete":
         return None
-    if directive == "replace" or not isinstance(value, dict):
-        return {key: merged(None, part) for key, part in own.items() if part is not None}
-    result = dict(value)
+    result = {} if directive == REPLACE or not isinstance(value, dict) else dict(value)
     for key, part in own.items():
-        new = None if part is None else merged(value.get(key), part)
+        new = None if part is None else merged(result.get(key), part)
         if new is None:
             result.pop(key, None)
         else:
@@ -36,14 +41,14 @@ def merged(value: Any, patch: Any) -> Any:
 
 
 def json_patched(value: Any, operations: Iterable[Any]) -> Any:
-    """The value with the operations of RFC 6902. Raises PatchError."""
+    """The value with the operations of RFC 6902, None if they remove it. Raises PatchError."""
     whole = {"": copy(value)}
     for operation in operations:
         try:
             _apply(whole, operation)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise PatchError(str(operation)) from error
-    return whole[""]
+    return whole.get("")
 
 
 def _apply(whole: dict[str, Any], operation: dict[str, Any]) -> None:

@@ -14,13 +14,17 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._yaml_documents import TextError, documents
-from .json_patch import PatchError, json_patched, merged
-from .sources import Repository, SourceManifest, manifests
+from .json_patch import DIRECTIVE, REPLACE, PatchError, json_patched, merged
+from .sources import Repository, SourceManifest, is_manifest, manifests
 
 _NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _UNAPPLIED: Final = (
     "is a patch whose base is not among the files; check what it becomes: kustomize build FOLDER | virtshape-check -"
 )
+_DATA: Final = "is data of a ConfigMap or Secret that a kustomization makes, so it is not checked"
+_GENERATORS: Final = ("configMapGenerator", "secretGenerator")
+# What a patch cannot change by its own metadata.
+_IDENTITY: Final = ("name", "namespace")
 # The form of an unknown value; see `placeholders`.
 _REPLACED: Final = "$(replacement)"
 
@@ -58,12 +62,14 @@ class Kustomized:
                 self._files.setdefault(normpath(source.location.file), []).extend(manifests([source]))
         self._patches: set[str] = set()
         self._applied: set[str] = set()
+        self._deleted: set[Any] = set()
         self._results: dict[Any, list[Manifest]] = {}
         used = {
             _place(folder, path)
             for folder, content in self._folders.items()
             for path in (*_items(content, "resources"), *_items(content, "bases"), *_items(content, "components"))
         }
+        self._data = set(self._data_files()) - used
         for folder in sorted(self._folders):
             # The objects of an overlay's base are judged as the overlay makes them.
             built = self._built(folder, ())
@@ -82,10 +88,21 @@ class Kustomized:
             results = self._results.get(item.location)
             if results:
                 yield from (item._replace(manifest=manifest) for manifest in results)
+            elif item.location in self._deleted:
+                continue
+            elif file in self._data - self._patches:
+                yield item._replace(problem=item.problem or _DATA)
             elif file not in self._patches:
                 yield item
             elif file not in self._applied:
                 yield item._replace(problem=item.problem or _UNAPPLIED)
+
+    def _data_files(self) -> Iterator[str]:
+        """The files that become data of ConfigMaps and Secrets."""
+        for folder, content in self._folders.items():
+            for entry in (entry for key in _GENERATORS for entry in _items(content, key) if isinstance(entry, dict)):
+                # An entry may begin with the key that the data gets.
+                yield from (_place(folder, str(file).rpartition("=")[2]) for file in _items(entry, "files"))
 
     def _built(self, folder: str, above: tuple[str, ...]) -> list[_Object]:
         """The objects that kustomize builds from a folder."""
@@ -111,7 +128,7 @@ class Kustomized:
                 objects = [*objects, *(_Object(item, item.manifest) for item in self._resources(place, inside))]
                 objects = self._patched(place, inside, objects, (*above, folder))
         for patch in self._patches_of(folder, content):
-            objects = [self._with_patch(item, patch) for item in objects]
+            objects = list(self._with_patch(objects, patch))
         for replacement in _items(content, "replacements"):
             objects = [item._replace(manifest=_replaced(item.manifest, replacement)) for item in objects]
         return objects
@@ -142,21 +159,42 @@ class Kustomized:
         except TextError:
             return []
 
-    def _with_patch(self, item: _Object, patch: _Patch) -> _Object:
-        manifest = item.manifest
-        if not _is_selected(manifest, patch):
-            return item
-        try:
-            if isinstance(patch.content, list):
-                manifest = json_patched(manifest, patch.content)
+    def _with_patch(self, objects: Iterable[_Object], patch: _Patch) -> Iterator[_Object]:
+        """The objects with a patch, without those that it deletes. One that does not fit changes nothing."""
+        for item in objects:
+            if not _is_selected(item.manifest, patch):
+                yield item
+                continue
+            try:
+                manifest = patched(item.manifest, patch.content)
+            except PatchError:
+                yield item
+                continue
+            self._applied.add(patch.file)
+            if manifest is None:
+                self._deleted.add(item.source.location)
             else:
-                metadata = {key: value for key, value in _metadata(patch.content).items() if key != "name"}
-                change = {**patch.content, "kind": manifest["kind"], "metadata": metadata}
-                manifest = merged(manifest, {key: value for key, value in change.items() if key != "apiVersion"})
-        except PatchError:
-            return item
-        self._applied.add(patch.file)
-        return item._replace(manifest=manifest)
+                yield item._replace(manifest=manifest)
+
+
+def patched(manifest: Manifest, patch: Any) -> Manifest | None:
+    """The object as a patch makes it; None if it deletes the object. Raises PatchError."""
+    changed: Manifest | None
+    if isinstance(patch, list):
+        changed = json_patched(manifest, patch)
+    elif not isinstance(patch, dict) or not isinstance(patch.get("metadata", {}), dict):
+        raise PatchError(str(patch))
+    elif patch.get(DIRECTIVE) == REPLACE:
+        # kustomize then leaves the object as it is.
+        return manifest
+    else:
+        changed = merged(manifest, {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")})
+        if changed is not None:
+            own = {key: value for key, value in _metadata(manifest).items() if key in _IDENTITY}
+            changed["metadata"] = {**_metadata(changed), **own}
+    if changed is not None and not (is_manifest(changed) and isinstance(changed.get("metadata"), dict)):
+        raise PatchError(str(patch))
+    return changed
 
 
 def _place(folder: str, path: Any) -> str:
@@ -233,6 +271,12 @@ def _replaced(manifest: Manifest, replacement: Any) -> Manifest:
                 value: Any = manifest
                 for step in parents:
                     value = value.get(step) if isinstance(value, dict) else None
-                if isinstance(value, dict) and (last in value or (target.get("options") or {}).get("create")):
+                if isinstance(value, dict) and (last in value or _creates(target)):
                     value[last] = _REPLACED
     return manifest
+
+
+def _creates(target: Mapping[str, Any]) -> bool:
+    """Whether a target of a replacement gets a field that it lacks."""
+    options = target.get("options")
+    return isinstance(options, dict) and bool(options.get("create"))

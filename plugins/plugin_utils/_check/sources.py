@@ -304,13 +304,14 @@ def _documents(content: bytes, file: str) -> list[Document]:
     """The documents of a file: manifests as kubectl reads them, and others as Ansible does."""
     read = partial(documents, content, file, noun="manifest", keep_unknown_tags=True, largest=LARGEST)
     found = read()
-    if all(_is_manifest(document.content) for document in found):
+    if all(is_manifest(document.content) for document in found):
         return found
     others = {document.number: document for document in read(scalars=ansible)}
-    return [document if _is_manifest(document.content) else others.get(document.number, document) for document in found]
+    return [document if is_manifest(document.content) else others.get(document.number, document) for document in found]
 
 
-def _is_manifest(content: Any) -> bool:
+def is_manifest(content: Any) -> bool:
+    """Whether the content is an object of Kubernetes."""
     return isinstance(content, dict) and isinstance(content.get("kind"), str) and "apiVersion" in content
 
 
@@ -353,7 +354,7 @@ def encrypted(file: str) -> LocatedFinding:
 def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
     """The objects of documents that are manifests; the items of a List count separately."""
     for location, content in sources:
-        if not _is_manifest(content):
+        if not is_manifest(content):
             continue
         items = list_items(content)
         if items is None:

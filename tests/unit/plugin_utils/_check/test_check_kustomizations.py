@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
 from plugins.plugin_utils._check.json_patch import PatchError, json_patched, merged
+from plugins.plugin_utils._check.kustomizations import patched
 
 Check = Callable[..., tuple[int, list[str]]]
 BASE = """\
@@ -115,6 +117,78 @@ replacements:
     assert code == 0 and "has a template in spec.runStrategy" in lines[0]
 
 
+@pytest.mark.parametrize(
+    "patch",
+    [
+        f"patch: |\n{indented(STRATEGIC)}    $patch: delete\n",
+        'target: {kind: VirtualMachine}\n  patch: "$patch: delete"\n',
+        """target: {kind: VirtualMachine}\n  patch: '[{"op": "remove", "path": ""}]'\n""",
+    ],
+)
+def test_deleted_objects_are_not_judged(patch: str, check: Check) -> None:
+    wrong = BASE.replace("1Gi", "1Gib")
+    later = f"- target: {{kind: VirtualMachine}}\n  patch: |\n{indented(STRATEGIC)}"
+    deleted = overlay(f"patches:\n- {patch}{later}")
+    code, lines = check({**FILES, "all/base/vm.yaml": wrong, **deleted}, paths=["all"])
+    assert code == 0 and lines[0].endswith("check the paths [unchecked]")
+    kept = overlay("", "dev")
+    code, lines = check({**FILES, "all/base/vm.yaml": wrong, **deleted, **kept}, paths=["all"])
+    assert code == 1 and "1 object checked" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("patch", "expected"),
+    [
+        ("metadata: {name: web, $patch: delete}", {"name": "web"}),
+        ("metadata: {name: web, $patch: replace, labels: {n: m}}", {"name": "web", "labels": {"n": "m"}}),
+        ("{metadata: {labels: {n: m}}, $patch: replace}", {"name": "web", "labels": {"a": "b"}}),
+        ("{metadata: {labels: {n: m}}, $patch: merge}", {"name": "web", "labels": {"a": "b", "n": "m"}}),
+    ],
+)
+def test_directives_are_those_of_kustomize(patch: str, expected: Any) -> None:
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "labels": {"a": "b"}}}
+    changed = patched(manifest, yaml.safe_load(patch))
+    assert changed is not None and changed["metadata"] == expected
+
+
+@pytest.mark.parametrize("value", ["", "text", "5", "[]", "[5]", "{}", "[[]]", "{a: b}", "[{path: 5}]", "[{patch: 5}]"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("resources: VALUE", "components: VALUE", "patches: VALUE", "patchesStrategicMerge: VALUE"),
+        *("patchesJson6902: VALUE", "replacements: VALUE", "configMapGenerator: VALUE", "VALUE"),
+        *("patches: [{target: VALUE, patch: '$patch: delete'}]", "patches: [{target: {kind: VALUE}, patch: 'a: b'}]"),
+        "patches: [{target: {kind: VirtualMachine}, patch: 'VALUE'}]",
+        "patches: [{target: {kind: VirtualMachine}, patch: '{metadata: VALUE}'}]",
+        "patches: [{target: {kind: VirtualMachine}, patch: '{kind: VALUE, $patch: VALUE}'}]",
+        "patches: [{target: {labelSelector: VALUE, annotationSelector: VALUE}, patch: '{spec: VALUE}'}]",
+        """patches: [{target: {name: web}, patch: '[{"op": "replace", "path": "/metadata", "value": VALUE}]'}]""",
+        """patches: [{target: {name: web}, patch: '[{"op": "add", "path": "/kind", "value": VALUE}]'}]""",
+        """patches: [{target: {name: web}, patch: '[{"op": "add", "path": "", "value": VALUE}]'}]""",
+        "replacements: [{targets: VALUE}]",
+        "replacements: [{targets: [{select: VALUE, fieldPaths: VALUE}]}]",
+        "replacements: [{targets: [{select: {name: web}, options: VALUE, fieldPaths: [spec.more]}]}]",
+        "secretGenerator: [{files: VALUE}]",
+    ],
+)
+def test_malformed_kustomizations_do_not_stop_the_check(place: str, value: str, check: Check) -> None:
+    wrong = {"all/a.yaml": BASE.replace("web", "other").replace("1Gi", "1Gib")}
+    code, lines = check({**FILES, **overlay(place.replace("VALUE", value)), **wrong}, paths=["all"])
+    assert code == 1 and any("VirtualMachine default/other" in line for line in lines)
+
+
+def test_files_of_generators_are_data(check: Check) -> None:
+    generator = "secretGenerator:\n- {name: vms, files: [vm.yaml, second=more/vm.yaml]}\n"
+    wrong = BASE.replace("1Gi", "placeholder")
+    files = {"all/vm.yaml": wrong, "all/more/vm.yaml": wrong}
+    code, lines = check({**files, "all/kustomization.yaml": generator}, paths=["all"])
+    assert code == 0
+    noted = [line.split(":")[0] for line in lines if "is data of" in line]
+    assert noted == ["all/more/vm.yaml", "all/vm.yaml"]
+    both = {"all/kustomization.yaml": f"{generator}resources: [vm.yaml]\n"}
+    assert check({**files, **both}, paths=["all"])[0] == 1
+
+
 def test_kustomizations_in_a_circle_end(check: Check) -> None:
     circle = {"all/base/kustomization.yaml": f"{KUSTOMIZATION}resources: [vm.yaml, ../base, ../prod]\n"}
     assert "1 object checked" in check({**FILES, **circle, **overlay("components: [../base]\n")}, paths=["all"])[1][-1]
@@ -128,6 +202,12 @@ def test_kustomizations_in_a_circle_end(check: Check) -> None:
         ({"b": {"$patch": "delete"}}, {"a": 1}),
         ({"b": {"$patch": "replace", "e": {"f": None, "g": 1}}}, {"a": 1, "b": {"e": {"g": 1}}}),
         ({"a": {"x": 1}}, {"a": {"x": 1}, "b": {"c": 1, "d": [1]}}),
+        ({"b": {"$patch": "merge", "d": None}}, {"a": 1, "b": {"c": 1}}),
+        ({"b": {"d": [{"$patch": "delete"}]}}, {"a": 1, "b": {"c": 1, "d": [{"$patch": "delete"}]}}),
+        (
+            {"e": {"f": {"$patch": "delete"}, "$retainKeys": []}},
+            {"a": 1, "b": {"c": 1, "d": [1]}, "e": {"$retainKeys": []}},
+        ),
     ],
 )
 def test_mappings_are_merged_and_lists_replaced(patch: dict[str, Any], expected: dict[str, Any]) -> None:
