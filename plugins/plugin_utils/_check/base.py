@@ -14,6 +14,7 @@ from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER
 from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
+from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import (
     ASSUMED,
@@ -184,7 +185,7 @@ def _by_item(fields: Iterable[str]) -> list[str]:
 def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
     """Where a VM writes the first of the fields of its guest that it writes; else the matcher that it changes."""
     for field in fields:
-        path, value = "spec.template.spec", vm["spec"]["template"]["spec"]
+        path, value = "spec.template.spec", value_at(vm, ("spec", "template", "spec"))
         for step in field.split("."):
             if isinstance(value, list):
                 index = next((index for index, item in enumerate(value) if item.get("name") == step), None)
@@ -195,9 +196,10 @@ def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
                 break
         else:
             return path
-    matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
-    changed = [matcher for matcher in matchers if before["spec"].get(matcher) != vm["spec"].get(matcher)]
-    return f"spec.{changed[0]}" if changed else "spec.template.spec"
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field.matcher_of(before) != matcher_field.matcher_of(vm):
+            return f"spec.{matcher_field.matcher}"
+    return "spec.template.spec"
 
 
 def as_updated(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
@@ -211,8 +213,7 @@ def as_updated(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
     kept: Manifest = {}
     choice_before, choice_after = stored_choice(before), stored_choice(declared.manifest)
     if choice_before and choice_after and _request(choice_before) == _request(choice_after):
-        matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
-        kept = {matcher: before["spec"].get(matcher) for matcher in matchers}
+        kept = {matcher_field.matcher: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
     if declared.keeps_power:
         kept["runStrategy"] = run_strategy(before)
     if not kept:

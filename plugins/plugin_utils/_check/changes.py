@@ -212,10 +212,11 @@ def _with_disks(vm: Manifest, words: str) -> str:
 
 
 def _templates(vm: Manifest) -> dict[str, Manifest]:
-    """The templates of a VM's disks by name; {} for a VM that no cluster accepts."""
+    """The templates of a VM's disks by name; {} for those that no cluster accepts."""
     try:
-        return {name_of(template): template for template in templates_of(vm) if name_of(template)}
-    except (AttributeError, KeyError, TypeError):
+        schema.canonical(_SPEC_TYPES[VM], {"dataVolumeTemplates": templates_of(vm)})
+        return {name_of(template): template for template in templates_of(vm) if template and name_of(template)}
+    except FieldError:
         return {}
 
 
@@ -229,7 +230,7 @@ def _power(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFindin
         severity, effect = NOTE, "the guest is started"
     else:
         severity, effect = NOTE, "a running guest goes on"
-    field = "spec.runStrategy" if "runStrategy" in declared.manifest["spec"] else "spec.running"
+    field = "spec.runStrategy" if "runStrategy" in (declared.manifest.get("spec") or {}) else "spec.running"
     yield declared.finding(CHANGED, severity, field, f"{old} -> {new}: {effect}")
 
 

@@ -23,7 +23,7 @@ _UNAPPLIED: Final = (
 )
 _DATA: Final = "is data of a ConfigMap or Secret that a kustomization makes, so it is not checked"
 _GENERATORS: Final = ("configMapGenerator", "secretGenerator")
-# What a patch cannot change by its own metadata.
+# A patch cannot change these by its own metadata.
 _IDENTITY: Final = ("name", "namespace")
 # The form of an unknown value; see `placeholders`.
 _REPLACED: Final = "$(replacement)"

@@ -190,7 +190,8 @@ def _is_of_vm(vmi: Manifest) -> bool:
     """Whether a VMI is the guest of a VM, which is checked instead."""
     metadata = vmi.get("metadata")
     owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    return any(isinstance(owner, dict) and owner.get("kind") == VM for owner in owners or ())
+    listed = owners if isinstance(owners, list) else ()
+    return any(isinstance(owner, dict) and owner.get("kind") == VM for owner in listed)
 
 
 def unreadable_kinds(repository: Repository) -> Iterator[str]:
@@ -215,7 +216,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
 
 def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
     """The manifest with the namespace, and with a name if the cluster would generate it."""
-    metadata = manifest.get("metadata")
+    metadata = {} if manifest.get("metadata") is None else manifest["metadata"]
     if not isinstance(metadata, dict):
         return manifest
     if "Cluster" not in manifest["kind"] and not metadata.get("namespace"):

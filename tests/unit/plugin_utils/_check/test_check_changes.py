@@ -348,3 +348,36 @@ def test_tasks_with_state_absent_delete(change: Change, listed: bool) -> None:
     lines = change([before], [after])
     text = "warning: VirtualMachine shop/web: is deleted, and with it the disk web-boot (5Gi) [deleted]"
     assert lines[-2:] == [text, "0 to add, 0 to change, 1 to delete, 0 restarts"], lines
+
+
+@pytest.mark.parametrize("value", [None, "text", ["text"], [], {}])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("metadata", "spec", "spec.template", "spec.template.spec", "spec.template.spec.domain", "spec.instancetype"),
+        *("spec.dataVolumeTemplates.0", "spec.dataVolumeTemplates.0.metadata", "spec.dataVolumeTemplates.0.spec"),
+        *("spec.dataVolumeTemplates.0.spec.storage", "spec.dataVolumeTemplates.0.spec.storage.resources"),
+    ],
+)
+def test_malformed_revisions_do_not_stop_the_check(path: str, value: Any, check: Check) -> None:
+    sound, malformed = machine("web", disk(), runStrategy="Always"), machine("web", disk(size="20Gi"))
+    *parents, last = (int(step) if step.isdigit() else step for step in path.split("."))
+    place: Any = malformed
+    for step in parents:
+        place = place[step]
+    place[last] = value
+    data_volume = {"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", **disk("dv")}
+    if path == "metadata":
+        data_volume["metadata"] = value
+    files = {"one/vm.yml": [sound, data_volume], "two/vm.yml": [malformed, data_volume]}
+    for base, head in (("one", "two"), ("two", "one"), ("two", "two")):
+        code, lines = check(files, "--base", base, paths=[head])
+        assert code in (0, 1) and lines[-1].endswith(("restart", "restarts"))
+
+
+def test_a_guest_without_spec_is_compared(check: Check) -> None:
+    sized = vm("web", {"domain": {"devices": {}, "memory": {"guest": "2Gi"}}}, runStrategy="Always")
+    empty = vm("web", runStrategy="Always")
+    empty["spec"]["template"] = {"metadata": {"labels": {"a": "b"}}}
+    code, lines = check({"base/vm.yml": sized, "head/vm.yml": empty}, "--base", "base", paths=["head"])
+    assert code == 1 and lines[-1].startswith("0 to add, 1 to change")
