@@ -21,6 +21,8 @@ _RUNTIME: Final = "simulated://1.0"  # by which nodes of an earlier run are know
 _LEASES: Final = "kube-node-lease"
 _DEVICES: Final = ("kvm", "tun", "vhost-net", "sev", "vhost-vsock")
 _CPU_MODELS: Final = ("Nehalem", "Westmere", "SandyBridge", "IvyBridge", "Haswell", "Broadwell", "Skylake-Server")
+# A guest with the model of its host can move to nodes with the second label.
+_CPU_MODEL_USES: Final = ("cpu-model", "cpu-model-migration")
 _MACHINES: Final = ("q35", "pc-q35-9.2", "pc-q35-rhel9.6.0")
 _FEATURES: Final = ("aes", "avx", "avx2", "vmx", "pcid", "invtsc", "rdtscp")
 _HYPERV: Final = ("base", "frequencies", "ipi", "reenlightenment", "reset", "runtime", "synic", "synictimer", "time")
@@ -42,7 +44,7 @@ def manifest(node: NodeConfig) -> Manifest:
         "cpu-timer.node.kubevirt.io/tsc-scalable": "true",
         # virt-controller would add it within a minute, for which a first Windows guest would wait.
         f"scheduling.node.kubevirt.io/tsc-frequency-{_TSC_FREQUENCY}": "true",
-        **{f"cpu-model.node.kubevirt.io/{name}": "true" for name in _CPU_MODELS},
+        **{f"{use}.node.kubevirt.io/{name}": "true" for use in _CPU_MODEL_USES for name in _CPU_MODELS},
         **{f"cpu-feature.node.kubevirt.io/{name}": "true" for name in _FEATURES},
         **{f"machine-type.node.kubevirt.io/{name}": "true" for name in _MACHINES},
         **{f"hyperv.node.kubevirt.io/{name}": "true" for name in _HYPERV},
