@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
@@ -81,10 +82,23 @@ def diagnosis_lines(value: Any) -> list[str]:
         return [sums or "no virtual machines"]
     table = [_HEADINGS, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(2)]
-    lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}" for row in table]
+    lines = []
+    for name, state, cause in table:
+        start = f"{name:<{widths[0]}}  {state:<{widths[1]}}  "
+        # The terminal would go on below the names.
+        lines += wrap(
+            cause,
+            max(_WIDTH, len(start) + _NARROWEST),
+            initial_indent=start,
+            subsequent_indent=" " * len(start),
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
     return [*lines, sums]
 
 
+_WIDTH: Final = 100
+_NARROWEST: Final = 40
 _HEADINGS: Final = ("VIRTUAL MACHINE", "STATE", "FIRST CAUSE; REMEDY")
 _SUMS: Final = {BROKEN: "broken", PENDING: "pending", RUNS: "running", STOPPED: "stopped as declared"}
 
