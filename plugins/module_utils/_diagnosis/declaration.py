@@ -22,6 +22,7 @@ from .link import (
     of_condition,
     of_status,
     task,
+    tried_again,
     vm_task,
 )
 
@@ -95,12 +96,19 @@ def _missing_object(case: Case, matcher_field: MatcherField) -> Broken | None:
             kind, close = other, [name]
     noun = matcher_field.matcher
     problem = one_line(condition.get("message"))
+    evidence = of_condition(case.vm, condition)
     if name in existing:
-        problem += "; it exists now, and KubeVirt has not tried again"
+        return Broken(
+            f"{problem}; it exists now, and KubeVirt has not tried again",
+            (evidence,),
+            "let KubeVirt try again",
+            tried_again(case, evidence),
+            KEEPS_TRYING,
+        )
     other_matcher = {"name": close[0] if close else "NAME", **({"kind": kind} if kind else {})}
     return Broken(
         problem,
-        (of_condition(case.vm, condition),),
+        (evidence,),
         f"use the {kind} {close[0]}" if close else f"create the {kind or noun} {name}, or name another {noun}",
         vm_task(f"Give the VM another {noun}", case, {f"/{noun}": other_matcher}),
         KEEPS_TRYING,

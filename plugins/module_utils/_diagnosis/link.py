@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, last_seen, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
+from .._resolver.api.redaction import without_url_secrets
+from .._resolver.kubevirt.vm.failures import RETRIED_ANNOTATION
 from .case import POD, Case, User
 
 Result = dict[str, Any]
@@ -51,9 +53,10 @@ class Broken(NamedTuple):
     otherwise: str
 
     def as_result(self) -> Result:
-        """The fields as plain values; without `task` if there is none."""
+        """The fields as plain values, without secrets in URLs; without `task` if there is none."""
         values = {name: value for name, value in self._asdict().items() if value is not None}
-        return {**values, "evidence": [item._asdict() for item in self.evidence]}
+        evidence = [{**item._asdict(), "message": without_url_secrets(item.message)} for item in self.evidence]
+        return {**values, "problem": without_url_secrets(self.problem), "evidence": evidence}
 
 
 class Link(NamedTuple):
@@ -87,6 +90,21 @@ def steps(text: str, tasks: Sequence[Manifest | None]) -> Manifest | None:
     """The tasks one after another as one; None if there are none."""
     block = [item for item in tasks if item is not None]
     return {"name": text, "block": block} if len(block) > 1 else next(iter(block), None)
+
+
+def retried(case: Case, cure: Manifest, waiting: Evidence) -> Manifest:
+    """A task that mends something beside the VM, and lets the controller of the object that waits try again at once.
+
+    It would do so within 16 minutes. The time makes the annotation a change each time.
+    """
+    again = tried_again(case, waiting)
+    return {"name": cure["name"], "block": [*cure.get("block", [cure]), again]}
+
+
+def tried_again(case: Case, waiting: Evidence) -> Manifest:
+    """A task that lets the controller of an object try again at once."""
+    words = ("annotate", "--overwrite", waiting.kind.lower(), waiting.name, f"{RETRIED_ANNOTATION}={case.at}")
+    return kubectl("Let the controller try again", *words, namespace=waiting.namespace)
 
 
 def json_patch(text: str, item: Manifest, operations: Sequence[Manifest]) -> Manifest:

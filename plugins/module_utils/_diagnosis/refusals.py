@@ -20,7 +20,7 @@ from .link import (
     merged,
     of_condition,
     resized,
-    steps,
+    retried,
     task,
 )
 from .storage import over_quota
@@ -106,11 +106,12 @@ def _data_source(case: Case, evidence: Evidence) -> Broken:
         if reference.get("name") == name:
             namespace = reference.get("namespace") or namespace
     place = {"name": name, "namespace": namespace}
+    source = task(f"Create the boot source {name}", f"{OURS}boot_source", **place, image="IMAGE", size="SIZE")
     return Broken(
         f"the DataSource {namespace}/{name} does not exist",
         (evidence,),
         "create the boot source, or declare the VM with another",
-        task(f"Create the boot source {name}", f"{OURS}boot_source", **place, image="IMAGE", size="SIZE"),
+        retried(case, source, evidence),
         KEEPS_TRYING,
     )
 
@@ -154,18 +155,16 @@ def _clone_right(case: Case, evidence: Evidence) -> Broken:
     role = f"clone-to-{namespace}"
     right = ("--verb", "create", "--resource", "datavolumes.cdi.kubevirt.io/source")
     binding = ("--role", role, "--serviceaccount", f"{namespace}:{account}")
+    permitted = [
+        kubectl("Create the role", "create", "role", role, *right, namespace=source),
+        kubectl("Bind the role", "create", "rolebinding", role, *binding, namespace=source),
+    ]
     return Broken(
         f"{user} may not clone from the namespace {source}",
         (evidence,),
         f"let it create datavolumes/source of cdi.kubevirt.io in {source}, by a role that is bound there; or copy the"
         " source to the namespace of the VM",
-        steps(
-            "Permit the clone",
-            [
-                kubectl("Create the role", "create", "role", role, *right, namespace=source),
-                kubectl("Bind the role", "create", "rolebinding", role, *binding, namespace=source),
-            ],
-        ),
+        retried(case, {"name": "Permit the clone", "block": permitted}, evidence),
         KEEPS_TRYING,
     )
 
@@ -177,7 +176,7 @@ def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
         f"the Pod Security Standard {level} of the namespace denies the pod",
         (evidence,),
         "let the namespace have privileged pods, as the guests' are, or move the VM to one that does",
-        kubectl("Permit the pods of guests", *permitted),
+        retried(case, kubectl("Permit the pods of guests", *permitted), evidence),
         _POD_WAITS,
     )
 
@@ -236,7 +235,7 @@ def _prerequisite(case: Case, evidence: Evidence) -> Broken:
         f"the {kind} {name} of the guest does not exist",
         (evidence,),
         f"create the {kind}, or name another one in the VM",
-        cure,
+        retried(case, cure, evidence),
         _POD_WAITS,
     )
 
@@ -253,7 +252,8 @@ def _quota(case: Case, evidence: Evidence) -> Broken:
         more = f" and {len(claims) - 1} more that it holds up" if len(claims) > 1 else ""
         hard = _sufficient(case.quotas.get(name), claims)
         place = (name, namespace_of(case.vm))
-        remedy = merged(f"Raise the quota {name}", "resourcequota", *place, spec={"hard": hard})
+        raised = merged(f"Raise the quota {name}", "resourcequota", *place, spec={"hard": hard})
+        remedy = retried(case, raised, evidence)
     return Broken(
         evidence.message.rpartition("is forbidden: ")[2],
         (evidence,),

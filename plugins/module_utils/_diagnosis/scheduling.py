@@ -300,8 +300,11 @@ _OBSTACLES: Final = (
 
 
 def _explained(case: Case, groups: Sequence[tuple[str, list[str]]], evidence: Evidence) -> tuple[str, Manifest | None]:
-    """The remedy for what keeps the pod off the first nodes, or, if that is not known, for kube-scheduler's words."""
-    texts = [reason for _node, reasons in groups for reason in reasons if not _is_open(reason)] or [evidence.message]
+    """The remedy for what keeps the pod off the best node, or, if that is not known, for kube-scheduler's words."""
+    closed = [([reason for reason in reasons if not _is_open(reason)], len(reasons)) for _node, reasons in groups]
+    # The node that lacks the least is the one to mend; those that take no guests at all come last.
+    closed.sort(key=lambda found: (any(map(_TAINT.fullmatch, found[0])), len(found[0]), found[1]))
+    texts = closed[0][0] if closed else [evidence.message]
     missing = task("What is missing?", f"{OURS}capacity_info", **case.selection, checks=["placement"])
     for text in texts:
         for obstacle in _OBSTACLES:

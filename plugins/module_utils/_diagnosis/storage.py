@@ -51,6 +51,8 @@ _NO_CLAIM: Final = "FailedPvcNotFound"
 _NO_SECOND_CLAIM: Final = "ErrCreatingPVCPrime"
 _PROVISIONING: Final = "ExternalProvisioning"
 _NO_SOURCE: Final = "CloneWithoutSource"
+# CDI compares sizes and modes before it creates the claim.
+_INVALID_CLONE: Final = "CloneValidationFailed"
 _WAITS: Final = "CDI and Kubernetes keep trying, and KubeVirt does not start the guest without its disk"
 
 
@@ -140,6 +142,10 @@ def _import(case: Case) -> Broken | None:
         sourceless = case.event(item, _NO_SOURCE) if item is not None else None
         if item is not None and sourceless is not None and volume.claim is None:
             return _failed_import(volume.name, item, one_line(sourceless.get("message")), (of_event(sourceless),))
+        bound = condition_of(item or {}, "Bound")
+        if item is not None and bound.get("reason") == _INVALID_CLONE:
+            evidence = (of_condition(item, bound),)
+            return _failed_import(volume.name, item, one_line(bound.get("message")), evidence)
         if item is None or status.get("phase") in (None, "Succeeded", "WaitForFirstConsumer", "PendingPopulation"):
             continue
         running = condition_of(item, "Running")

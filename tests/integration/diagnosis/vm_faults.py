@@ -327,6 +327,13 @@ def _missing_copy(vm: Manifest, place: Place) -> None:
     _data_volume(vm, "copy", {"source": {"pvc": {"name": "nowhere", "namespace": place.namespace}}})
 
 
+def _small_copy(vm: Manifest, place: Place) -> None:
+    """A copy that is smaller than its source, which CDI refuses before it creates the claim."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
+    place.create("v1", "persistentvolumeclaims", "PersistentVolumeClaim", {"metadata": {"name": "large"}, "spec": spec})
+    _data_volume(vm, "small", {"source": {"pvc": {"name": "large", "namespace": place.namespace}}})
+
+
 def _hold_guest(place: Place) -> None:
     guest = place.path("kubevirt.io/v1", "virtualmachineinstances", NAME)
     place.patch(guest, {"metadata": {"finalizers": ["example.com/hold"]}})
@@ -460,6 +467,7 @@ FURTHER = (
     Fault("missing PriorityClass", "prerequisite", _guest(priorityClassName="nowhere")),
     Fault("missing DataVolume", "claim", _with_disk("data", dataVolume={"name": "nowhere"})),
     Fault("missing source of a copy", "import", _missing_copy, touches=_of("disks")),
+    Fault("copy that is too small", "import", _small_copy, touches=_of("disks")),
     Fault("quota of pods", "quota", _quota(pods="0")),
     Fault("quota of guests", "quota", _quota(**{"count/virtualmachineinstances.kubevirt.io": "0"})),
     Fault(

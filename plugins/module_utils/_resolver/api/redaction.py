@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -17,6 +18,7 @@ _CHANGED: Final = "(hidden, another value)"
 _ADDED: Final = frozenset(
     {LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version"}
 )
+_URL_QUERY: Final = re.compile(r"(?<=[^\s\"'<>]\?)[^\s\"'<>]+")
 _SUSPECTS: Final = SECRET | {"url", "value"}
 
 
@@ -105,6 +107,11 @@ def without_logins(text: str, name: str = "") -> str:
     for login in logins(text, name) if "@" in text else ():
         text = text.replace(login, HIDDEN)
     return text
+
+
+def without_url_secrets(text: str) -> str:
+    """A sentence of another program without the logins and queries of the URLs in it."""
+    return _URL_QUERY.sub(HIDDEN, USER_INFO.sub(HIDDEN, text)) if "://" in text else text
 
 
 def mask_secrets(value: Any, secrets: Iterable[str]) -> Any:

@@ -254,7 +254,10 @@ def test_a_type_that_exists_now_is_said() -> None:
     kind = {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": {"cpu": {"guest": 1}}}
     assert of(machine, kind)["remedy"] == "use the VirtualMachineInstancetype small"
     machine["spec"]["instancetype"]["name"] = "small"
-    assert "it exists now" in of(machine, kind)["problem"]
+    found = of(machine, kind)
+    assert "it exists now" in found["problem"]
+    # Another patch of the same name would change nothing.
+    assert command(found)[2:5] == ["annotate", "--overwrite", "virtualmachine"]
 
 
 def test_a_kubevirt_request_for_restart_suffices() -> None:
@@ -336,6 +339,22 @@ def test_clone_into_a_smaller_disk_never_ends() -> None:
     objects = [vm("Provisioning", volumes=disk()), data_volume("CloneInProgress"), claim("data", "Pending")]
     found = of(*objects, event("PersistentVolumeClaim", "data", "ErrIncompatiblePVC", message))
     assert found["link"] == "import" and found["remedy"].startswith("give the disk the size of its source in the VM")
+
+
+def test_cdi_refuses_a_clone_before_its_claim() -> None:
+    message = "The clone doesn't meet the validation requirements: target resources requests storage size is smaller"
+    refusal = condition("Bound", "False", "CloneValidationFailed", f"{message} than the source 1 < 2")
+    found = of(vm("Provisioning", volumes=disk()), data_volume("", refusal))
+    assert found["link"] == "import" and message in found["problem"]
+    assert found["remedy"].startswith("give the disk the size of its source in the VM")
+
+
+def test_urls_of_messages_show_no_secret() -> None:
+    url = "https://bob:hunter22@images.example.com/a.img?X-Amz-Signature=c0ffee"
+    failed = condition("Running", "False", "Error", f'Head "{url}": dial tcp: no such host')
+    found = of(vm("Provisioning", volumes=disk()), data_volume("ImportInProgress", failed))
+    assert 'Head "https://(hidden)@images.example.com/a.img?(hidden)": dial tcp' in found["problem"]
+    assert "hunter22" not in str(found) and "c0ffee" not in str(found)
 
 
 def test_quota_may_forbid_only_the_second_claim() -> None:

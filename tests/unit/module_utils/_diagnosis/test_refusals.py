@@ -41,10 +41,36 @@ def test_a_clone_needs_a_right_in_the_source() -> None:
     found = of(vm("Stopped", condition("Failure", "True", "FailedCreate", CLONE)))
     assert found["link"] == "clone_right"
     assert found["problem"] == "system:serviceaccount:shop:ci may not clone from the namespace golden"
-    role, binding = (list(step.values())[1]["cmd"] for step in steps(found))
+    role, binding, _again = (list(step.values())[1]["cmd"] for step in steps(found))
     right = "--verb create --resource datavolumes.cdi.kubevirt.io/source"
     assert role == f"kubectl --namespace golden create role clone-to-shop {right}"
     assert binding.endswith("create rolebinding clone-to-shop --role clone-to-shop --serviceaccount shop:ci")
+
+
+PODS = 'pods "virt-launcher-web-" is forbidden: '
+QUOTA = exceeded("web", "1Gi")
+
+
+@pytest.mark.parametrize(
+    ("objects", "waiting"),
+    [
+        (refused(QUOTA), "virtualmachineinstance web"),
+        (refused('error looking up service account shop/ci: serviceaccount "ci" not found'),
+         "virtualmachineinstance web"),
+        (refused(f"{PODS}no PriorityClass with name high was found"), "virtualmachineinstance web"),
+        (refused(f'{PODS}violates PodSecurity "baseline:latest": privileged'), "virtualmachineinstance web"),
+        ([vm("Stopped", condition("Failure", "True", "FailedCreate", QUOTA))], "virtualmachine web"),
+        ([vm("Stopped", condition("Failure", "True", "FailedCreate", CLONE))], "virtualmachine web"),
+        ([vm("Stopped", condition("Failure", "True", "FailedCreate",
+                                  'datasources.cdi.kubevirt.io "fedora" not found'))], "virtualmachine web"),
+        ([vm("Provisioning", volumes=disk()),
+          data_volume("Pending", condition("Bound", "False", "ErrExceededQuota", QUOTA))], "datavolume data"),
+    ],
+)  # fmt: skip
+def test_who_waits_tries_again_at_once(objects: list[Manifest], waiting: str) -> None:
+    again = steps(of(*objects, at=SOON))[-1]["ansible.builtin.command"]["cmd"]
+    annotation = f"instancetypes.virtshape.io/retried={SOON}"
+    assert again == f"kubectl --namespace shop annotate --overwrite {waiting} {annotation}"
 
 
 def hard(*objects: Manifest) -> Any:

@@ -114,6 +114,18 @@ def test_the_obstacle_is_explained(ours: str, schedulers: str, remedy: str, word
         assert found["link"] == "scheduling" and remedy in found["remedy"] and words in str(found["task"]), found
 
 
+def test_the_node_that_lacks_least_is_explained() -> None:
+    elsewhere = [
+        "lacks the label kubernetes.io/hostname=a",
+        "has the taint node.kubernetes.io/unschedulable:NoSchedule",
+    ]
+    assert kept_off(elsewhere, ["lacks 2Ti of memory"])["remedy"].startswith("free a node, add one")
+    # A node of the control plane lacks one thing only, and stays one.
+    plane = ["has the taint node-role.kubernetes.io/control-plane:NoSchedule"]
+    machine = ["lacks the label machine-type.node.kubevirt.io/pc=true", "lacks 2Ti of memory"]
+    assert "a machine type" in kept_off(plane, machine)["remedy"]
+
+
 def test_a_toleration_precedes_a_label() -> None:
     found = kept_off(["lacks the label tier=web"], ["has the taint team:NoSchedule"])
     assert patch(found)[0]["path"] == "/spec/template/spec/tolerations"
