@@ -27,6 +27,7 @@ from .link import (
     of_status,
     power_task,
     resized,
+    steps,
     task,
     vm_task,
 )
@@ -39,6 +40,7 @@ _BOOT: Final = 300.0
 _MIGRATION: Final = 1800.0
 _AGENT: Final = "#cloud-config\npackages: [qemu-guest-agent]\n"
 _TRIES: Final = "KubeVirt tries again at growing intervals, up to 5 minutes"
+_SUBRESOURCES: Final = "/apis/subresources.kubevirt.io/v1"
 _RUNS_ON: Final = "the guest runs on as it is"
 
 
@@ -247,11 +249,19 @@ def _migration(case: Case) -> Broken | None:
         evidence.append(condition)
         words = f"waits for a node: {'; '.join(_reasons(case, target)) or condition.message}"
     name, namespace = name_of(migration), namespace_of(migration)
+    remedy = "make room on another node, or cancel the migration"
+    cancels = [kubectl("Cancel the migration", "delete", "vmim", name, namespace=namespace)]
+    # KubeVirt would begin another migration of a guest that is to leave its node.
+    if node := (vmi.get("status") or {}).get("evacuationNodeName"):
+        remedy = f"make room on another node, or shut the guest down; or end the drain of {node}, and cancel"
+        path = f"{_SUBRESOURCES}/namespaces/{namespace}/virtualmachineinstances/{name_of(vmi)}/evacuate/cancel"
+        raw, body = ("replace", "--raw", path, "--filename", "-"), {"evacuationNodeName": node}
+        cancels.insert(0, kubectl("Let the guest stay on its node", *raw, stdin=body))
     return Broken(
         f"the migration {name} {words}",
         tuple(evidence),
-        "make room on another node, or cancel the migration",
-        kubectl("Cancel the migration", "delete", "vmim", name, namespace=namespace),
+        remedy,
+        steps("Cancel the migration", cancels),
         f"{_RUNS_ON}; KubeVirt gives up a migration whose target finds no node, and the drain of its node waits",
     )
 

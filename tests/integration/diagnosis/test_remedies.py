@@ -28,6 +28,7 @@ RUN = (
     *("quota of CPUs", "quota of claims", "StorageProfile without modes", "restricted namespace", "affinity"),
     *("missing answers in a Secret", "missing answers in a ConfigMap", "scheduler that does not run", "two labels"),
     *("labels and a taint", "missing neighbour", "spread over zones", "CPU model", "machine type"),
+    "drain without a target",
 )
 """The faults after whose remedy the VM runs."""
 OTHERS = {
@@ -69,8 +70,9 @@ def written(diagnosis: Manifest, replacements: Mapping[str, str]) -> Manifest:
     for word, value in replacements.items():
         text = re.sub(rf"\b{word}\b", value, text)
     task: Manifest = yaml.safe_load(text)
-    if (source := task.get("virtshape.instancetypes.boot_source")) is not None:
-        source["insecure_registry"] = True  # that of the test speaks HTTP
+    for step in task.get("block", [task]):
+        if (source := step.get("virtshape.instancetypes.boot_source")) is not None:
+            source["insecure_registry"] = True  # that of the test speaks HTTP
     return task
 
 

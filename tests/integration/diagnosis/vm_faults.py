@@ -300,6 +300,17 @@ def _migrate(place: Place) -> None:
     place.create("kubevirt.io/v1", plural, "VirtualMachineInstanceMigration", body)
 
 
+def _evict(place: Place) -> None:
+    """Evicts the pod, as a drain of its node does; KubeVirt denies that, and migrates the guest."""
+    [pod] = place.api.request("GET", place.path("v1", "pods"))["items"]
+    path = place.path("v1", "pods", f"{pod['metadata']['name']}/eviction")
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod["metadata"]["name"]}}
+    try:
+        place.api.request("POST", path, body=body, final=(429,))
+    except ApiError as error:
+        assert "triggered evacuation" in str(error), error
+
+
 def _missing_preference(vm: Manifest, _place: Place) -> None:
     vm["spec"]["preference"] = {"name": "nowhere", "kind": "VirtualMachinePreference"}
 
@@ -487,6 +498,14 @@ FURTHER = (
     ),
     Fault("affinity", "scheduling", _guest(affinity=_AFFINITY), nodes=True),
     Fault("silent agent", "agent", _all(_guest(readinessProbe={"guestAgentPing": {}}), _behaves("silent"))),
+    Fault(
+        "drain without a target",
+        "migration",
+        _guest(evictionStrategy="LiveMigrate"),
+        _evict,
+        running=True,
+        nodes=True,
+    ),
     Fault("finalizer of a guest", "deletion", follow=_hold_guest, running=True),
     Fault(
         "clone without the right",

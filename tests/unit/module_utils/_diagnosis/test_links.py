@@ -25,7 +25,7 @@ from diagnosed import (
     vm,
     vmi,
 )
-from remedies import checked, command, patch, steps
+from remedies import checked, command, patch, stdin, steps
 
 from plugins.module_utils._diagnosis.ages import age
 from plugins.module_utils._diagnosis.offline import diagnoses, flattened
@@ -233,6 +233,17 @@ def test_a_booting_guest_has_time() -> None:
 
 def test_a_new_migration_has_time() -> None:
     assert of(*migrating(), at=SECOND).get("link") is None
+
+
+def test_a_drain_would_migrate_again() -> None:
+    machine, guest, move = migrating()
+    assert [step["name"] for step in steps(of(machine, guest, move))] == ["Cancel the migration"]
+    guest["status"]["evacuationNodeName"] = "node01"
+    found = of(machine, guest, move)
+    assert "end the drain of node01" in found["remedy"]
+    assert command(found)[2].endswith("/namespaces/shop/virtualmachineinstances/web/evacuate/cancel")
+    assert stdin(found) == {"evacuationNodeName": "node01"}
+    assert "delete vmim move" in str(steps(found)[1])
 
 
 def test_a_halted_vm_is_stopped_as_declared() -> None:
