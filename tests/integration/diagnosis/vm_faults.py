@@ -457,7 +457,7 @@ FAULTS = (
     Fault("webhook down", "webhook", _webhook_down),
     Fault("controller down", "controller", everywhere=True),
     Fault("node gone", "node", _lonely_node, _node_gone, touches=_of("node"), nodes=True),
-    Fault("migration stuck", "migration", follow=_migrate, running=True, nodes=True),
+    Fault("migration stuck", "migration", follow=_migrate, running=True, touches=_of("pods"), nodes=True),
     Fault(
         "obsolete type",
         "obsolete",
@@ -504,9 +504,10 @@ FURTHER = (
         _guest(evictionStrategy="LiveMigrate"),
         _evict,
         running=True,
+        touches=_of("pods"),
         nodes=True,
     ),
-    Fault("finalizer of a guest", "deletion", follow=_hold_guest, running=True),
+    Fault("finalizer of a guest", "deletion", follow=_hold_guest, running=True, touches=_of("pods")),
     Fault(
         "clone without the right",
         "clone_right",
