@@ -144,8 +144,8 @@ def _import(case: Case) -> Broken | None:
             return _failed_import(volume.name, item, one_line(sourceless.get("message")), (of_event(sourceless),))
         bound = condition_of(item or {}, "Bound")
         if item is not None and bound.get("reason") == _INVALID_CLONE:
-            evidence = (of_condition(item, bound),)
-            return _failed_import(volume.name, item, one_line(bound.get("message")), evidence)
+            refusal = of_condition(item, bound)
+            return _failed_import(volume.name, item, refusal.message, (refusal,))
         if item is None or status.get("phase") in (None, "Succeeded", "WaitForFirstConsumer", "PendingPopulation"):
             continue
         running = condition_of(item, "Running")

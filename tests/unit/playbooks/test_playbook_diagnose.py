@@ -13,8 +13,8 @@ RECORDED = json.loads(
 )
 TABLE = [
     "VIRTUAL MACHINE STATE FIRST CAUSE; REMEDY",
-    "shop/web broken claim: the claim nowhere does not exist; restore the claim, or create it; a new one",
-    " is empty",
+    "shop/web broken claim: the claim nowhere does not exist; restore the claim, or create it; a",
+    " new one is empty",
 ]
 
 
