@@ -59,20 +59,26 @@ def _taken_disks(
             continue
         for use in uses(vm.manifest):
             if use.what == MAKES:
-                keys = (ObjectKey(kind, use.place, use.value) for kind in _DISKS)
-                text = next(filter(None, (_taken(vm, key, lookup, files.get(key, "")) for key in keys)), "")
-                if text:
+                keys = [ObjectKey(kind, use.place, use.value) for kind in _DISKS]
+                disks = {key: get_readable(lookup, *key) for key in keys}
+                # The claim of the VM's own DataVolume is the VM's, too.
+                if any(disk and is_own(key.kind, disk, name_of(vm.manifest)) for key, disk in disks.items()):
+                    continue
+                texts = (_taken(vm, key, disk, files.get(key, "")) for key, disk in disks.items())
+                if text := next(filter(None, texts), ""):
                     yield vm.finding(COLLISION, WARNING, use.path, text)
 
 
-def _taken(vm: DeclaredObject, key: ObjectKey, lookup: KnownObjects, file: str) -> str:
-    """Why a disk must not have the name of one that a VM makes; "" if there is none, or if it is the VM's."""
+def _taken(vm: DeclaredObject, key: ObjectKey, disk: Manifest | None, file: str) -> str:
+    """Why a disk that is not the VM's must not have the name of one that the VM makes; "" if there is none.
+
+    disk: None for one that a file declares by another object, such as the claim of a DataVolume.
+    """
     if file and _place(vm, file) != _place(vm, vm.location.file):
         return ""
-    disk = get_readable(lookup, *key) or {"metadata": {}}
-    owners = disk["metadata"].get("ownerReferences") or []
+    owners = disk["metadata"].get("ownerReferences") or [] if disk else []
     # A disk of the cluster without owner may be the VM's: exports and backups drop the owner.
-    if not (file or owners) or is_own(key.kind, disk, name_of(vm.manifest)):
+    if not (file or owners):
         return ""
     disk_label = f"the {key.kind} {key.label}"
     problem = (

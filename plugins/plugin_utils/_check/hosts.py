@@ -7,6 +7,7 @@ precedence of variables are its own. Inventories in YAML and INI are read; nothi
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,6 +29,7 @@ _VM: Final = "virtual_machine"
 _DEFAULTS: Final = "virtual_machines_defaults"
 _KEYS: Final = frozenset(("hosts", "vars", "children"))
 _HOST_VARS: Final = "host_vars"
+_SETTING: Final = re.compile(r"[^\s#;=]+\s*=")
 _TEXT: Final = f"{_VM}: is a text; write a Python literal with True, False and None, or use group_vars or host_vars"
 
 
@@ -99,12 +101,25 @@ def _inventories(repository: Repository) -> Iterator[_Inventory]:
         if _is_inventory(source.content) and Path(source.location.file).is_file():
             yield _Inventory("yaml", source.location)
     for file in repository.inventories:
-        yield _Inventory("ini", Location(file), repository.texts[file].decode("utf-8", "replace").splitlines())
+        text = repository.texts[file].decode("utf-8", "replace")
+        if _VM in text or not _is_configuration(text):
+            yield _Inventory("ini", Location(file), text.splitlines())
 
 
 def _is_inventory(content: Any) -> bool:
     groups = list(content.values()) if isinstance(content, dict) else []
     return any(groups) and all(group is None or (isinstance(group, dict) and group.keys() <= _KEYS) for group in groups)
+
+
+def _is_configuration(text: str) -> bool:
+    """Whether an INI file is one of a tool, such as tox: it has settings where an inventory has hosts."""
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            section = line
+        elif _SETTING.match(line) and ":vars]" not in section:
+            return True
+    return False
 
 
 class _Inventory:

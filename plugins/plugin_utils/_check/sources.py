@@ -33,8 +33,6 @@ _CONTAINERFILES: Final = ("containerfile", "dockerfile")
 _INVENTORIES: Final = ("hosts", "inventory")
 _INVENTORY_FOLDERS: Final = ("inventory", "inventories")
 _VARIABLE_FOLDERS: Final = ("group_vars", "host_vars")
-# INI files of tools that may be next to an inventory.
-_TOOL_CONFIGS: Final = ("mypy.ini", "pytest.ini", "tox.ini")
 _PACKED: Final = ".gz"
 _ARCHIVES: Final = (".tar", ".tar.gz", ".tgz")
 # kubectl prints JSON objects one after another, which YAML takes for one document.
@@ -45,9 +43,10 @@ _KIND: Final = re.compile(r"^(?:- |  )?kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
 _OURS: Final = re.compile(rb"kubevirt|virtshape|virtual_?machine|instancetype", re.IGNORECASE)
 _SEPARATOR: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
 _DETAILS: Final = re.compile(r"'[^']*'|\d+")
-NEEDS_ENGINE: Final = (
-    "is YAML only when its engine has rendered it; check the result, such as helm template . | virtshape-check -"
-)
+_NEEDS_ENGINE: Final = "is YAML only when its engine has rendered it; check the result: {} | virtshape-check -"
+_HELM: Final = "helm template ."
+# The forms of engines that may render more than a value.
+_BLOCKS: Final = re.compile(r"\{\{|\{%|%\{|<%")
 # Suffixes of templates, behind the one of what they become.
 _TEMPLATES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tmpl", ".gotmpl", ".tftpl", ".erb", ".template", ".envsubst")
 # Tool folders, whose files a user does not mean.
@@ -183,7 +182,7 @@ def _looks_readable(file: Path, with_templates: bool) -> bool:
     if file.suffix in _TEMPLATES:
         return with_templates and Path(file.stem).suffix in _SUFFIXES
     if file.suffix:
-        return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _TOOL_CONFIGS)
+        return file.suffix in (*_SUFFIXES, _INI)
     return (
         file.name in _INVENTORIES
         or file.parent.name in _INVENTORY_FOLDERS
@@ -251,12 +250,13 @@ def _read_documents(repository: Repository, file: str, content: bytes, severity:
         repository.texts[file] = rendered = as_yaml(text, placeholders).encode()
         try:
             return _documents(rendered, file)
-        except TextError:
+        except TextError as problem:
+            if _BLOCKS.search(text) is None:
+                return _readable_documents(repository, file, rendered, severity, problem)
             repository.texts[file] = content
             repository.unreadable.append(text)
-            repository.findings.append(
-                LocatedFinding(NEEDS_ENGINE, NOTE, rule="unchecked", location=Location(file, line=1))
-            )
+            message = _NEEDS_ENGINE.format(_HELM if _is_of_chart(Path(file)) else "RENDER")
+            repository.findings.append(LocatedFinding(message, NOTE, rule="unchecked", location=Location(file, line=1)))
             return []
 
 

@@ -5,19 +5,22 @@ virt-template's engine is made after OpenShift's (github.com/openshift/library-g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._templates.parameters import ExpressionError, generate
 from ...module_utils._templates.substitution import SubstitutionError, references, substitute
 from .extension import CheckExtension
+from .findings import LocatedFinding
 from .sources import SourceManifest
 
 # The same names of objects in each check.
 _SEED: Final = "check"
-_WITHOUT_VALUE: Final = "the parameter {} of the Template has no value, so the object is not checked"
+_HAS_NO_VALUE: Final = "of the Template has no value, so the object is not checked"
+_WITHOUT_VALUE: Final = f"the parameter {{}} {_HAS_NO_VALUE}"
 
 
 class Templates(CheckExtension):
@@ -34,6 +37,19 @@ class Templates(CheckExtension):
             for index, item, parameter in template_objects(manifest)
             if isinstance(item.get("kind"), str) and "apiVersion" in item
         ]
+
+
+def merge_without_value(findings: Iterable[LocatedFinding]) -> list[LocatedFinding]:
+    """The findings with one note for each file and parameter without a value."""
+    alike: dict[Any, list[LocatedFinding]] = {}
+    for finding in findings:
+        key = (finding.location.file, finding.text) if finding.text.endswith(_HAS_NO_VALUE) else finding
+        alike.setdefault(key, []).append(finding)
+    result = []
+    for first, *others in alike.values():
+        more = f"; nor {len(others)} other{'s' * (len(others) > 1)} of the file" if others else ""
+        result.append(replace(first, text=f"{first.text}{more}"))
+    return result
 
 
 def is_template(manifest: Manifest) -> bool:

@@ -135,6 +135,17 @@ def test_other_files_are_no_inventories(check: Any) -> None:
     assert check({**variables, **others}) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
 
 
+@pytest.mark.parametrize("text", ["[tox]\nskip =\n    py3.7\n", "a=b\n", "[mypy]\n; more\nstrict = true\n"])
+def test_settings_of_tools_are_no_inventories(text: str, check: Any) -> None:
+    assert check({"tox-ansible.ini": text}) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
+
+
+def test_inventories_have_settings_of_groups(check: Any) -> None:
+    text = "web-1 ansible_host=a\n[all:vars] # more\nuser = x\n[web]\nweb-1\n"
+    files = {"hosts.ini": text, "group_vars/web.yml": {"virtual_machine": BAD}}
+    assert check(files)[0] == 1
+
+
 SECRET = "$ANSIBLE_VAULT;1.1;AES256\n616263\n"
 
 

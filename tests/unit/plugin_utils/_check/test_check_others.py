@@ -145,6 +145,11 @@ def test_templates_with_the_default_values(lines: Lines) -> None:
     assert summary == "1 object checked for KubeVirt 1.9: 1 error, 1 note; not checked: 1 VirtualMachine"
 
 
+def test_each_parameter_without_value_is_one_note(lines: Lines) -> None:
+    notes = [line for line in lines("---\n".join([TEMPLATE] * 3)) if "has no value" in line]
+    assert [note.partition("not checked; ")[2] for note in notes] == ["nor 2 others of the file [unchecked]"]
+
+
 def test_values_of_parameters() -> None:
     parameters = [
         {"name": "A", "value": "x"},

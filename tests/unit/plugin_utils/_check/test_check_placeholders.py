@@ -209,10 +209,25 @@ def test_only_files_that_may_hold_objects_are_named(check: Callable[..., tuple[i
     assert code == 0 and lines[:2] == [
         "all/a.yaml:2: warning: did not find expected node content; check that the file is complete; the same in"
         " all/b.yaml:4 [unreadable]",
-        "all/c.yaml:1: note: is YAML only when its engine has rendered it; check the result, such as helm template . |"
+        "all/c.yaml:1: note: is YAML only when its engine has rendered it; check the result: RENDER |"
         " virtshape-check -; the same in all/d.yaml:1 [unchecked]",
     ]
     assert len(lines) == 4
+
+
+def test_helm_is_named_only_for_charts(check: Callable[..., tuple[int, list[str]]]) -> None:
+    text = "kubevirt: {{ x }}: y\n- {{ z }}\n"
+    files = {"a/Chart.yaml": "name: a\n", "a/templates/vm.yaml": text, "b/werf.yaml": text}
+    (chart, werf, *_others) = check(files, paths=["a", "b"])[1]
+    assert chart.startswith("a/templates/vm.yaml:1: note: ") and "check the result: helm template . |" in chart
+    assert werf.startswith("b/werf.yaml:1: note: ") and "helm" not in werf
+
+
+def test_errors_of_yaml_need_no_engine(check: Callable[..., tuple[int, list[str]]]) -> None:
+    good = VM.replace("{{ name }}", "${NAME}")
+    code, lines = check({"all/vm.yaml": f"{good}timeout: 1s---\nkind: VirtualMachine\n"}, paths=["all"])
+    assert code == 0 and "all/vm.yaml:" in lines[0] and lines[0].endswith("[unreadable]")
+    assert "engine" not in "".join(lines) and "warning" in lines[0]
 
 
 def test_documents_beside_a_broken_one_are_judged(check: Callable[..., tuple[int, list[str]]]) -> None:
