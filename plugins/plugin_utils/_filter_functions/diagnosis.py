@@ -16,7 +16,7 @@ from ...module_utils._diagnosis.chain import BROKEN, PENDING, RUNS, STOPPED
 from ...module_utils._diagnosis.offline import diagnoses, flattened
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.api.name_rules import did_you_mean, one_line
+from ...module_utils._resolver.api.name_rules import did_you_mean, one_line, quoted
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 from .._check.sources import UsageError, read
 from .._check.sources import manifests as source_manifests
@@ -42,6 +42,8 @@ def diagnosis(value: Any, kubevirt_version: Any = None, at: Any = None) -> list[
 
 def diagnosed_files(value: Any) -> list[dict[str, Any]]:
     """See its documentation."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise AnsibleFilterError(f"expected a list of files, found {quoted(value)}")
     paths = [str(Path(str(path)).expanduser()) for path in value]
     try:
         sources = read(paths)
@@ -55,8 +57,9 @@ def diagnosed_files(value: Any) -> list[dict[str, Any]]:
 
 def diagnosis_of(value: Any, names: Sequence[str] = (), namespaces: Sequence[str] = ("*",)) -> list[dict[str, Any]]:
     """See its documentation."""
-    labels = {f"{item['namespace']}/{item['name']}": item for item in value}
-    known = {*labels, *(item["name"] for item in value)}
+    vms = _diagnosed_vms(value)
+    labels = {f"{item['namespace']}/{item['name']}": item for item in vms}
+    known = {*labels, *(item["name"] for item in vms)}
     for name in names:
         if name not in known:
             problem = f"there is no VM {name} among the {len(labels)} that were read"
@@ -69,14 +72,24 @@ def diagnosis_of(value: Any, names: Sequence[str] = (), namespaces: Sequence[str
     ]
 
 
+def _diagnosed_vms(value: Any) -> list[dict[str, Any]]:
+    vms = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    for vm in vms:
+        diagnosis = vm.get("diagnosis") if isinstance(vm, Mapping) else None
+        if not isinstance(diagnosis, Mapping) or not {"namespace", "name"} <= vm.keys() or "state" not in diagnosis:
+            raise AnsibleFilterError(f"expected virtual machines with their diagnosis, found {quoted(value)}")
+    return list(vms)
+
+
 def diagnosis_lines(value: Any) -> list[str]:
     """See its documentation."""
+    vms = _diagnosed_vms(value)
     rows = [
         (f"{item['namespace']}/{item['name']}", item["diagnosis"]["state"], _cause(item["diagnosis"]))
-        for item in value
+        for item in vms
         if item["diagnosis"]["state"] in (BROKEN, PENDING)
     ]
-    counts = Counter(item["diagnosis"]["state"] for item in value)
+    counts = Counter(item["diagnosis"]["state"] for item in vms)
     sums = ", ".join(f"{counts[state]} {words}" for state, words in _SUMS.items() if counts[state])
     if not rows:
         return [sums or "no virtual machines"]

@@ -26,7 +26,8 @@ CLIENT = API
 READS = RESOLVER | {"_cluster.client"}
 WRITES = READS | {"_cluster.reads", "_cluster.task"}
 MODULES = WRITES | {"_cluster.writes"}
-CORE = MODULES | {"_cluster.modules", "_yaml_documents"}
+YAML = {"_yaml_documents", "_yaml_scalars"}
+CORE = MODULES | YAML | {"_cluster.modules", "_task_files", "_task_objects"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.api": set(),
@@ -49,11 +50,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_cluster": READS,
     "_cluster.task": READS,
     "_cluster.writes": WRITES,
-    "_cluster.modules": MODULES | {"_yaml_documents"},
-    "_yaml_documents": {"_resolver.api", "_cluster.client"},
+    "_cluster.modules": MODULES | YAML,
+    "_yaml_documents": CLIENT | {"_cluster.client", "_yaml_scalars"},
+    "_yaml_scalars": CLIENT | {"_cluster.client"},
     "doc_fragments": set(),
     # Files beside the rooms.
-    "": {"_resolver.api", "_cluster.client"},
+    "": CLIENT | YAML | {"_cluster.client", "_task_objects"},
     "_python": set(),
 }
 # Capabilities import the core, and of each other only their base.
