@@ -485,11 +485,17 @@ FURTHER = (
         "quota of storage",
         "quota",
         _all(_with_data_volume("big", source={"blank": {}}), _quota(**{"requests.storage": "500Mi"})),
-        touches=_of("disks"),
+        touches=_of("disks", "room"),
     ),
     Fault("smallest container", "limits", _limits(type="Container", min={"memory": "8Gi"})),
     Fault("4Ti", "scheduling", _guest("domain", "memory", guest="4Ti"), touches=_of("size"), nodes=True),
-    Fault("hugepages", "scheduling", _guest("domain", "memory", hugepages={"pageSize": "1Gi"}), nodes=True),
+    Fault(
+        "hugepages",
+        "scheduling",
+        _guest("domain", "memory", hugepages={"pageSize": "1Gi"}),
+        touches=_of("size"),
+        nodes=True,
+    ),
     Fault(
         "dedicated CPUs",
         "scheduling",
@@ -549,7 +555,7 @@ FURTHER = (
         "quota of claims",
         "quota",
         _all(_with_data_volume("more", source={"blank": {}}), _quota(persistentvolumeclaims="0")),
-        touches=_of("disks"),
+        touches=_of("disks", "room"),  # no pod is refused before there is the disk
     ),
 )
 """Other faults of the same kinds."""
