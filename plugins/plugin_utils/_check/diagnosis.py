@@ -21,7 +21,12 @@ class Diagnosis(CheckExtension):
     def findings(
         self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
-        items = [item for item in manifests(sources) if item.manifest["kind"] != VM or item.manifest.get("status")]
+        items = [
+            item
+            for item in manifests(sources)
+            if (item.manifest["kind"] != VM or item.manifest.get("status"))
+            and isinstance(item.manifest.get("metadata"), dict)
+        ]
         # A VMI is diagnosed by itself if its VM is gone.
         live = {
             namespaced_name(item.manifest): item

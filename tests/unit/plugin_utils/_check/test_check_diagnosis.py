@@ -66,3 +66,19 @@ def test_a_guest_without_its_vm_is_diagnosed(tmp_path: Path, capsys: pytest.Capt
     left = {**vmi, "metadata": {**metadata, "ownerReferences": [owner]}}
     assert main([str(written("kubectl_yaml", tmp_path, [left]))]) == 1
     assert "error: VirtualMachineInstance shop/web: deletion: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "{kind: VirtualMachine, metadata: text, status: {created: true}}",
+        "{kind: VirtualMachineInstance, metadata: {name: a, ownerReferences: 5}}",
+    ],
+)
+def test_malformed_objects_do_not_stop_the_check(
+    other: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: a}\nspec: {runStrategy: Off}\n"
+    (tmp_path / "a.yaml").write_text(f"{bad}---\n{other[:1]}apiVersion: kubevirt.io/v1, {other[1:]}\n")
+    assert main([str(tmp_path)]) == 1
+    assert "spec.runStrategy" in capsys.readouterr().out

@@ -167,7 +167,7 @@ class KubeVirt:
         if permitted is None:
             return None
         return frozenset(
-            device.get("resourceName", "") for field in _PERMITTED for device in permitted.get(field) or ()
+            device.get("resourceName") or "" for field in _PERMITTED for device in permitted.get(field) or ()
         )
 
     @property
@@ -209,6 +209,7 @@ class KubeVirt:
     def _read_settings(self) -> tuple[object, ...]:
         """Reads all settings that may be malformed."""
         return (
+            frozenset(self.developer_configuration.get("featureGates") or ()),
             self.cpu_request,
             self.machine_type(""),
             self.emulated_machines(""),

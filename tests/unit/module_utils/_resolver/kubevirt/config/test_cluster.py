@@ -79,3 +79,13 @@ def test_an_upgrade_to_the_next_release_is_assumed() -> None:
         "KubeVirt v1.10 is not released yet; the task takes it as its sources were in July 2026"
     )
     assert at_release(KubeVirt(release.NEWEST), "1.9.3").assumption == ""
+
+
+def test_gates_that_are_no_texts_are_malformed() -> None:
+    configuration = {"developerConfiguration": {"featureGates": [[]]}}
+    assert "malformed" in kubevirt_of({"spec": {"configuration": configuration}}, "v1.9.0").assumption
+
+
+def test_devices_without_a_name_permit_nothing() -> None:
+    configuration = {"permittedHostDevices": {"usb": [{"resourceName": None}, {"resourceName": "a"}]}}
+    assert kubevirt_of({"spec": {"configuration": configuration}}, "v1.9.0").permitted_devices == {"", "a"}
