@@ -81,8 +81,15 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
 
 
 def read(preset: Manifest, release: Release) -> Preset:
-    """The preset. Raises FieldError for one without domain, or with a wrong one."""
-    domain = (preset.get("spec") or {}).get("domain")
+    """The preset. Raises FieldError for one without domain, or with a wrong domain or selector."""
+    spec = preset.get("spec") or {}
+    if not isinstance(spec, dict):
+        raise FieldError(f"{KIND} {name_of(preset)}: spec", "expected a mapping")
+    try:
+        release_schema.canonical("LabelSelector", spec.get("selector") or {}, release)
+    except FieldError as error:
+        raise error.with_parent(f"{KIND} {name_of(preset)}: spec.selector") from None
+    domain = spec.get("domain")
     if domain is None:
         raise FieldError(f"{KIND} {name_of(preset)}: spec.domain", "is missing")
     try:

@@ -45,7 +45,9 @@ class Conversion(CheckExtension):
     def prepared(
         self, objects: Sequence[DeclaredObject], sources: Sequence[Source], release: Release
     ) -> Iterator[DeclaredObject | LocatedFinding]:
-        presets = Sources([item.manifest for item in manifests(sources) if _is_preset(item.manifest)])
+        found = [item for item in manifests(sources) if _is_preset(item.manifest)]
+        # No cluster has a preset with errors.
+        presets = Sources([item.manifest for item in found if not any(_errors(item, release))])
         for declared in objects:
             if not presets.presets or declared.manifest["kind"] != VM:
                 yield declared
@@ -80,6 +82,12 @@ def _is_preset(manifest: Manifest) -> bool:
 def _preset_findings(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
     name, place = label(item.manifest), item.location
     yield LocatedFinding(_REMOVAL, WARNING, "kind", rule="deprecated", location=place, label=name)
+    yield from _errors(item, release)
+
+
+def _errors(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
+    """The error of a preset that no cluster accepts."""
+    name, place = label(item.manifest), item.location
     try:
         preset_rules.read(item.manifest, release)
     except FieldError as error:

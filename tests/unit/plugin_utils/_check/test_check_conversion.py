@@ -76,6 +76,12 @@ def test_presets_with_errors_are_named(check: Check) -> None:
     ]
 
 
+@pytest.mark.parametrize("spec", ["text", {"selector": "text"}, {"selector": {"matchLabels": "text"}}])
+def test_malformed_presets_are_named(spec: Any, check: Check) -> None:
+    _code, lines = check({"all.yml": [{**preset("none", None), "spec": spec}, labeled()]})
+    assert any("VirtualMachineInstancePreset shop/none: spec" in line and "[invalid]" in line for line in lines)
+
+
 HYPERV = ("relaxed", "vapic", "vpindex", "synic", "runtime", "frequencies", "reset", "tlbflush", "ipi")
 
 
