@@ -15,7 +15,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import (
     LARGEST,
     TextError,
-    documents,
+    catalog_documents,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin, regular_files
@@ -87,7 +87,7 @@ class ActionModule(action(__name__)):
 
 def _parse(content: bytes, path: Path) -> list[tuple[Any, str]]:
     try:
-        return [(document.content, document.place_in(str(path))) for document in documents(content, str(path))]
+        return [(document.content, document.place_in(str(path))) for document in catalog_documents(content, str(path))]
     except TextError as error:
         raise AnsibleActionFail(str(error)) from None
 

@@ -12,7 +12,7 @@ from ._cluster.client.errors import TaskFailed
 from ._cluster.client.transport import yaml
 from ._resolver.api.name_rules import quoted
 from ._resolver.api.unquoted import UnquotedKey, key_problem, number_problem
-from ._yaml_scalars import Scalars, key_text, kubernetes
+from ._yaml_scalars import Scalars, ansible, key_text, kubernetes
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""
@@ -90,6 +90,15 @@ def documents(
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "no YAML"
         raise TextError(f"{place}: {reason}; check that the file is complete") from None
     return reader.documents
+
+
+def catalog_documents(content: bytes | str, where: str) -> list[Document]:
+    """The documents of manifests, or of a catalog in the language of the collection, which is read as variables are.
+
+    In variables, the key of a series such as `n` is text. Raises TextError.
+    """
+    name = b"apiVersion" if isinstance(content, bytes) else "apiVersion"
+    return documents(content, where, scalars=kubernetes if name in content else ansible)  # type: ignore[operator]
 
 
 class _Reader:

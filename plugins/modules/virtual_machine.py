@@ -37,8 +37,8 @@ options:
     elements: str
   field_manager:
     description: Field manager of the declared fields. Playbooks that declare different fields of one VM need different
-      field managers; otherwise each removes the fields of the others. The task warns before all volumes, disks,
-      networks, interfaces or data volume templates of a VM go.
+      field managers; otherwise each removes the fields of the others. The task warns before all volumes
+      or all networks of a VM go.
     type: str
     default: virtshape
   restart:

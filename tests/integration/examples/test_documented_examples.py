@@ -43,7 +43,6 @@ NOT_RUN = {
     ): "asks a registry; tested with one on loopback",
     ("plugins/modules/estate_info.py", "Read a vCenter"): "needs a vCenter; tested with govmomi's simulator",
     ("docs/clusters.md", "Deploy the catalog of the company"): "takes its clusters from an inventory",
-    ("docs/diagnosis.md", "Diagnose what support got"): "reads a file of kubectl's; tested with the filter",
     ("docs/from_kubevirt_core.md", "With kubevirt.core"): "is a task of another collection; tested to declare the same",
     ("docs/inventory.md", "The VMs of the shop"): "takes its VMs from an inventory; tested with the playbooks' limits",
     ("docs/local_cluster.md", "Start two clusters"): "starts clusters; tested with the role",

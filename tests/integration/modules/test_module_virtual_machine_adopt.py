@@ -175,16 +175,16 @@ def test_unmatched_vm_fails_with_nearest_instancetypes(task: Task, adopt: Run, s
 
 def test_nearest_instancetype_is_of_the_guests_class(task: Task, adopt: Run, shop: str) -> None:
     """A guest with dedicated CPUs would wait for a node with a CPU manager forever."""
-    sizes = {"cpu": {"guest": 3, "dedicated_cpu_placement": True}, "memory": {"guest": "5Gi"}}
+    sizes = {"cpu": {"guest": 1, "dedicated_cpu_placement": True}, "memory": {"guest": "1700Mi"}}
     assert task("instancetype", name="pinned", **sizes)["changed"]
-    declared(task, explicit("web", {"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}}, run_strategy="Halted"))
+    declared(task, explicit("web", {"cpu": {"sockets": 1}, "memory": {"guest": "1536Mi"}}, run_strategy="Halted"))
     (result,) = adopt(instancetypes=["pinned", "medium", "small"], check=True)["results"]
-    assert [pair["instancetype"]["name"] for pair in result["nearest"]] == ["medium", "small"]
+    assert [pair["instancetype"]["name"] for pair in result["nearest"]] == ["small", "medium"]
     refused = adopt(instancetypes=["pinned"])
     assert refused["results"][0]["nearest"] == []
     assert refused["msg"].endswith(
-        "web: each instancetype changes the class of the guest: pinned, the nearest in size, adds dedicated CPUs;"
-        " create one of its size and class"
+        "web: each instancetype makes the guest smaller or changes its class: pinned, the nearest in size, adds"
+        " dedicated CPUs; create one with 1 vCPU, 1536Mi"
     )
 
 

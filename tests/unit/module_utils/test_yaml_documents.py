@@ -7,7 +7,7 @@ import yaml
 
 from plugins.module_utils import _yaml_documents
 from plugins.module_utils._resolver.api.unquoted import number_problem
-from plugins.module_utils._yaml_documents import LARGEST, TextError, documents
+from plugins.module_utils._yaml_documents import LARGEST, TextError, catalog_documents, documents
 from plugins.module_utils._yaml_scalars import ansible
 
 CATALOG = Path(__file__).parents[3] / "roles" / "common_instancetypes" / "files" / "catalog"
@@ -122,3 +122,11 @@ def test_large_text_without_aliases_is_read(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_catalog_of_the_collection(path: Path) -> None:
     content = path.read_bytes()
     assert [item.content for item in documents(content, path.name)] == list(yaml.safe_load_all(content))
+
+
+def test_catalogs_are_read_as_variables_are() -> None:
+    catalog = "series: {n: {sizes: {}}}\nfamilies: {y: {}}\n"
+    for content in (catalog, catalog.encode()):
+        assert list(catalog_documents(content, "catalog.yml")[0].content["series"]) == ["n"]
+    with pytest.raises(TextError, match="the key n is false in YAML"):
+        catalog_documents("apiVersion: v1\nkind: ConfigMap\ndata: {n: a}\n", "objects.yml")

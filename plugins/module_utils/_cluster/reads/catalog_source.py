@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from ..._yaml_documents import LARGEST, documents
+from ..._yaml_documents import LARGEST, catalog_documents
 from ..client.concurrency import Backoff
 from ..client.errors import TaskFailed, reason_of
 from ..client.files import write_file
@@ -97,7 +97,7 @@ def _fetched(options: dict[str, Any]) -> Read:
     found = [
         (document.content, document.place_in(address))
         for address, (text, _digest) in zip(addresses, fetched)
-        for document in documents(text, address)
+        for document in catalog_documents(text, address)
     ]
     if not found:
         raise TaskFailed(f"{addresses[0]} contains only empty documents; set url to the address of a bundle")

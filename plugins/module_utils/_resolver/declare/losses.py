@@ -1,4 +1,4 @@
-"""The parts that a VM loses as a whole, because its task does not declare them any more."""
+"""The disks and networks that a VM loses as a whole, because its task does not declare them any more."""
 
 from __future__ import annotations
 
@@ -13,19 +13,12 @@ from .plan import Plan
 
 _SHOWN: Final = 3
 _POD: Final = ("spec", "template", "spec")
-_DEVICES: Final = (*_POD, "domain", "devices")
-# The disks and networks of a guest: the field → its words.
-_PARTS: Final[Mapping[tuple[str, ...], str]] = {
-    (*_POD, "volumes"): "volumes",
-    (*_DEVICES, "disks"): "disks",
-    (*_POD, "networks"): "networks",
-    (*_DEVICES, "interfaces"): "interfaces",
-    ("spec", "dataVolumeTemplates"): "data volume templates",
-}
+# Without these, a guest has no disks and no networks: the field → its words. Disks and templates go with volumes.
+_PARTS: Final[Mapping[tuple[str, ...], str]] = {(*_POD, "volumes"): "volumes", (*_POD, "networks"): "networks"}
 
 
 def loss(step: Plan, live: Manifest) -> str:
-    """The warning of a plan that takes all volumes, networks or the like from a VM; "" if it takes none.
+    """The warning of a plan that takes all volumes or all networks from a VM; "" if it takes none.
 
     A task that declares a part of a VM with the field manager of the whole removes the rest.
     """
@@ -46,4 +39,4 @@ def loss(step: Plan, live: Manifest) -> str:
 
 def _names(live: Manifest, path: tuple[str, ...]) -> list[str]:
     entries: list[dict[str, Any]] = value_at(live, path) or []
-    return [str(entry.get("name") or value_at(entry, ("metadata", "name")) or "") for entry in entries]
+    return [str(entry["name"]) for entry in entries]
