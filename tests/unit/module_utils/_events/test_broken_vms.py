@@ -12,7 +12,8 @@ from scripted_server import Store, forbidden, session_with
 
 Manifest = dict[str, Any]
 
-VMS = "/apis/kubevirt.io/v1/virtualmachines"
+# A look reads all VMs, or those of a namespace by their names.
+VMS = ("/apis/kubevirt.io/v1/virtualmachines", "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines")
 LISTED = ("kubevirt.io/v1/virtualmachineinstances", "apps/v1/controllerrevisions")
 
 
@@ -41,7 +42,7 @@ def told(vms: list[list[Manifest]], until: int, *, denied: str = "-", **argument
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         if path.endswith(f"/{denied}"):
             return forbidden(denied)
-        store.lists[VMS] = vms[min(len(events), len(vms) - 1)]
+        store.lists.update(dict.fromkeys(VMS, vms[min(len(events), len(vms) - 1)]))
         return store(method, path, query)
 
     def put(event: Manifest) -> None:
