@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.label_selector import matches
 from ..._resolver.api.manifest import Manifest, labels_of
 from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
@@ -21,13 +22,6 @@ _POLICIES: Final = tuple(
 _OWN: Final = frozenset({"kubevirt.io", "cdi.kubevirt.io"})
 # The API server gives each namespace this label.
 _NAME: Final = "kubernetes.io/metadata.name"
-# Whether a label that every namespace has meets an expression, by whether its value is in the list.
-_TESTS: Final[Mapping[str, Callable[[bool], bool]]] = {
-    "In": lambda is_listed: is_listed,
-    "NotIn": lambda is_listed: not is_listed,
-    "Exists": lambda _is_listed: True,
-    "DoesNotExist": lambda _is_listed: False,
-}
 _UNKNOWN: Final = "an admission webhook or policy of the cluster"
 _SHOWN: Final = 3
 
@@ -100,9 +94,7 @@ def _fits(rule: Manifest, kind: Kind) -> bool:
 
 def _may_select(selector: Manifest, namespace: str) -> bool:
     """Whether a selector admits a namespace by its name. Its other labels, which would be a further read, may fit."""
-    expected = (selector.get("matchLabels") or {}).get(_NAME, namespace)
-    return expected == namespace and all(
-        _TESTS[expression["operator"]](namespace in (expression.get("values") or ()))
-        for expression in selector.get("matchExpressions") or ()
-        if expression["key"] == _NAME
-    )
+    known = {_NAME: namespace}
+    labels = {key: value for key, value in (selector.get("matchLabels") or {}).items() if key in known}
+    expressions = [part for part in selector.get("matchExpressions") or () if part.get("key") in known]
+    return matches({"matchLabels": labels, "matchExpressions": expressions}, known)
