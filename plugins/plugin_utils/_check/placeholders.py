@@ -15,6 +15,7 @@ from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.name_rules import first_names
+from ...module_utils._yaml_documents import Document
 from .findings import LocatedFinding, Location
 
 FEW, MANY = 0, 1
@@ -75,10 +76,11 @@ _KNOWN: Final = Unknown([], [])
 
 
 class Placeholders:
-    """The placeholders of a repository. run: FEW or MANY."""
+    """The placeholders of a repository. run: FEW or MANY. documents: (file, text) → its documents, for both runs."""
 
     def __init__(self) -> None:
         self.run = FEW
+        self.documents: dict[tuple[str, bytes], list[Document]] = {}
         self._written: list[str] = []
         self._numbers: dict[str, int] = {}
         self._unknown: dict[tuple[str, int, tuple[str | int, ...]], Unknown] = {}

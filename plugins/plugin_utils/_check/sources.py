@@ -238,7 +238,7 @@ def _read_documents(repository: Repository, file: str, content: bytes, severity:
             errors="surrogateescape"
         )
     try:
-        return _documents(parsed, file)
+        return _parsed(placeholders, file, parsed)
     except TextError as error:
         if not _OURS.search(content):
             raise
@@ -298,6 +298,16 @@ def _merged(findings: Iterable[LocatedFinding]) -> list[LocatedFinding]:
         places = first_names((f"{other.location.file}:{other.location.line}" for other in others), 3)
         result.append(replace(first, text=f"{first.text}; the same in {places}") if others else first)
     return result
+
+
+def _parsed(placeholders: Placeholders | None, file: str, content: bytes) -> list[Document]:
+    """The documents of a file, which are parsed once for both runs. Raises TextError."""
+    if placeholders is None:
+        return _documents(content, file)
+    key = file, content
+    if key not in placeholders.documents:
+        placeholders.documents[key] = _documents(content, file)
+    return placeholders.documents[key]
 
 
 def _documents(content: bytes, file: str) -> list[Document]:
