@@ -1,8 +1,10 @@
 """virtual_machine: VMs whose disks come from a snapshot, a clone or a backup, or were left by an earlier VM."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from kubernetes.dynamic.exceptions import NotFoundError
 from waiting import wait_until
 
 from modules_support import Task, live, manifest, objects, server_side_apply, vm
@@ -57,7 +59,9 @@ class Snapshots:
             status = {"status": {**taken, "creationTime": item["metadata"]["creationTimestamp"]}}
             body = {"apiVersion": STORAGE, "kind": "VolumeSnapshot", "metadata": {"name": name}, **status}
             options = {"content_type": "application/merge-patch+json", "namespace": self._namespace}
-            resource.subresources["status"].patch(body, name, **options)
+            # A clone deletes its snapshot as soon as it needs it no more, so it may be gone since the list.
+            with suppress(NotFoundError):
+                resource.subresources["status"].patch(body, name, **options)
 
 
 def disk_of(api: Any, namespace: str, name: str) -> str:
