@@ -110,7 +110,7 @@ test-releases: setup control-plane ## a cluster of each release of KubeVirt: sta
 # One time in 37 the name of its temporary folder ends with "_", which it then takes for a link in all pages.
 LINT_DOCS = LC_ALL=C.UTF-8 antsibull-docs lint-collection-docs --plugin-docs $(HERE)
 
-lint: style content ## style, types, generated files, playbooks and roles, documentation
+lint: style content ## style, types, generated files, playbooks and roles, documentation; warnings of wording, which refuse nothing
 
 style: setup
 	@ruff check --output-format concise --quiet .
@@ -121,6 +121,7 @@ style: setup
 	@python tools/generate_docs.py --check
 	@python tools/generate_rbac.py --check
 	@reuse lint --quiet
+	@python tools/lint_prose.py
 
 content: setup
 	@ansible-lint --offline --profile production -q

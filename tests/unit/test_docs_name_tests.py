@@ -1,4 +1,4 @@
-"""Names of tests: short, and those in the documentation and the Makefile exist."""
+"""The tests that the documentation and the Makefile name exist."""
 
 import re
 from pathlib import Path
@@ -24,10 +24,3 @@ def test_every_test_of_the_smoke_run_exists() -> None:
     assert named
     for path, name in named:
         assert f"\ndef {name}(" in (CHECKOUT / path).read_text(encoding="utf-8"), name
-
-
-def test_names_have_at_most_eight_words() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in (CHECKOUT / "tests").rglob("test_*.py")]
-    names = [name for source in sources for name in re.findall(r"^ *(?:async )?def test_(\w+)", source, re.MULTILINE)]
-    assert names
-    assert [name for name in names if len(name.split("_")) > 8] == []

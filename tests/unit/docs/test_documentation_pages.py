@@ -184,21 +184,6 @@ def test_compatibility_page_names_the_tested_versions() -> None:
     assert runtime["requires_ansible"].removeprefix(">=").rpartition(".")[0] in page
 
 
-def words(page: Path) -> int:
-    """Words of text and tables; blocks of code are not counted."""
-    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return len([word for word in text.split() if re.search(r"\w", word)])
-
-
-def test_pages_are_short() -> None:
-    """If this fails, look for what two pages say. docs/results.md is generated; two more pages are references."""
-    pages = [*DOCS.glob("*.md"), *CHECKOUT.glob("roles/*/README.md"), CHECKOUT / "README.md"]
-    counted = {str(page.relative_to(CHECKOUT)): words(page) for page in pages if page.name != "results.md"}
-    assert sum(counted.values()) < 23_500
-    most = {"docs/index.md": 260, "docs/surprises.md": 23_500, "docs/development.md": 23_500}
-    assert {page: count for page, count in counted.items() if count >= most.get(page, 900)} == {}
-
-
 def test_readme_has_the_sections_of_the_certification() -> None:
     """The order is that of its template; the `ansible` package asks for how to communicate."""
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -217,10 +202,10 @@ def test_readme_has_the_sections_of_the_certification() -> None:
     assert "forum.ansible.com/tag/" in communication and "code_of_conduct" in communication
 
 
-def test_short_readme_shows_demo_and_test_before_installation() -> None:
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    assert len(text.split()) < 600
-    assert "make demo" in text.split("## Install")[0] and "make test" in text.split("## Install")[0]
+def test_readme_names_the_command_of_ci() -> None:
+    command = re.search(r"^exec (.+)$", (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    assert command is not None
+    assert f"$ {command[1]} " in (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
