@@ -206,7 +206,7 @@ options:
     elements: dict
     suboptions:
       name:
-        description: Name of the limit, for messages. The policy is called C(NAME.limits.virtshape.io).
+        description: Name of the limit, for messages. The policy is called C(NAME.limits.instancetypes.virtshape.io).
         type: str
         required: true
       namespaces:

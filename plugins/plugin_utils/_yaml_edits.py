@@ -95,7 +95,7 @@ class _Dumper(yaml.SafeDumper):
     """Quotes texts that Kubernetes would not read as texts."""
 
 
-_Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", NOT_TEXT, list(NOT_TEXT_STARTS))
+_Dumper.add_implicit_resolver("tag:instancetypes.virtshape.io:not-text", NOT_TEXT, list(NOT_TEXT_STARTS))
 
 
 def _found(text: str, document: int, path: Sequence[str | int]) -> Any:

@@ -22,10 +22,7 @@ from upload_flags import Refused, Wish, wish
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload as act
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import _SPEC
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.state import BootSourceState
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import (
-    OWNER,
-    represented_object,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import represented_object
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload import UploadFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
@@ -34,6 +31,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
     DeclareOutcome,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.keys import BOOT_SOURCE_LABEL
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 
 Case = dict[str, Any]
@@ -248,5 +246,5 @@ def _volumes(objects: list[Case]) -> list[Case]:
 
 def _unlabel(metadata: Case) -> None:
     labels = metadata.get("labels") or {}
-    if labels.pop(OWNER, None) and not labels:
+    if labels.pop(BOOT_SOURCE_LABEL, None) and not labels:
         del metadata["labels"]

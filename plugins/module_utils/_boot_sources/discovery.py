@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .._resolver.api.finding import Finding
+from .._resolver.api.keys import BOOT_SOURCE_LABEL
 from .._resolver.api.manifest import Manifest, condition_of, created_at, has_condition, labels_of, namespaced_name
 from .._resolver.api.matcher import MATCHER_FIELDS, VOLUME_LABELS, ObjectKey
 from .origin import Origin, origin_of
-from .source import CRON, OWNER, import_status, target_of
+from .source import CRON, import_status, target_of
 
 Objects = Mapping[str, Sequence[Manifest]]
 
@@ -71,7 +72,7 @@ class _Discovery:
         crons = [self._cron(key, manifest) for key, manifest in self._objects.items() if key.kind == IMPORT_CRON]
         volumes_by_owner: dict[tuple[str, str], set[str]] = {}
         for key, manifest in self._objects.items():
-            owner = labels_of(manifest).get(OWNER) or labels_of(manifest).get(CRON)
+            owner = labels_of(manifest).get(BOOT_SOURCE_LABEL) or labels_of(manifest).get(CRON)
             if owner and key.kind == VOLUME:
                 volumes_by_owner.setdefault((key.namespace, owner), set()).add(key.name)
         for source in sources:
@@ -95,7 +96,7 @@ class _Discovery:
             return False
         owners = {reference.get("kind") for reference in manifest["metadata"].get("ownerReferences") or ()}
         labels = labels_of(manifest)
-        owned = ObjectKey(SOURCE, key.namespace, labels.get(OWNER) or "") in self._objects or CRON in labels
+        owned = ObjectKey(SOURCE, key.namespace, labels.get(BOOT_SOURCE_LABEL) or "") in self._objects or CRON in labels
         volume = key.kind == CLAIM and key._replace(kind=VOLUME) in self._objects
         is_target = (key._replace(kind=CLAIM) if key.kind == VOLUME else key) in targets
         return not (owners & {"VirtualMachine", VOLUME, CLAIM} or owned or volume or is_target)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from .._resolver.api.keys import BOOT_SOURCE_LABEL
 from .._resolver.api.managed_fields import written_at
 from .._resolver.api.manifest import Manifest, annotations_of, created_at, labels_of, metadata_of, name_of, namespace_of
 from .._resolver.api.matcher import ObjectKey
@@ -17,7 +18,7 @@ from .._resolver.kubevirt.find.lookup import Lookup, get_readable
 from .._resolver.preflight.object_keys import ObjectToRead
 from .._resolver.preflight.references import requested_size, templates_of
 from .disk_sizes import bytes_of, is_unbound
-from .source import CRON, OWNER, target_of
+from .source import CRON, target_of
 
 _VOLUME: Final = "DataVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
@@ -226,7 +227,7 @@ def _may_have_given(source: ObjectKey, origin: ObjectKey, disk: Manifest, object
 def _line_of(image: Manifest | None) -> str:
     """The boot source or the DataImportCron that an image is of, with its namespace; "" if unknown."""
     labels = labels_of(image or {})
-    line = labels.get(OWNER) or labels.get(CRON)
+    line = labels.get(BOOT_SOURCE_LABEL) or labels.get(CRON)
     return f"{namespace_of(image or {})}/{line}" if line else ""
 
 

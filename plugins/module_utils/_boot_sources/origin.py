@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from .._resolver.api.keys import BOOT_SOURCE_IMAGE_ANNOTATION
 from .._resolver.api.manifest import (
     Manifest,
     annotations_of,
@@ -67,8 +68,6 @@ def _registry_image(registry: Manifest, namespace: str) -> Image | None:
     )
 
 
-IMAGE: Final = "boot-source.virtshape.dev/image"
-"""The annotation of a DataSource with the declared image, because its volume names only the digest."""
 # CDI's own annotations of claims.
 _ENDPOINT: Final = "cdi.kubevirt.io/storage.import.endpoint"
 _SECRET: Final = "cdi.kubevirt.io/storage.import.secretName"
@@ -100,7 +99,9 @@ def origin_of(content: Manifest, namespace: str, source: Manifest | None = None)
         digest = reference(image.name).digest
     except ImageError:
         return Origin()
-    declared = annotations_of(source or {}).get(IMAGE) or annotations.get(IMAGE)
+    declared = annotations_of(source or {}).get(BOOT_SOURCE_IMAGE_ANNOTATION) or annotations.get(
+        BOOT_SOURCE_IMAGE_ANNOTATION
+    )
     if spec.get("managedDataSource"):
         imports: list[Manifest] = (content.get("status") or {}).get("currentImports") or [{}]
         digest = str(imports[0].get("digest") or digest)

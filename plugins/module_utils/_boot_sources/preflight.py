@@ -7,14 +7,14 @@ from typing import Final
 
 from .._resolver.api import managed_fields
 from .._resolver.api.finding import WARNING, Finding
+from .._resolver.api.keys import BOOT_SOURCE_LABEL, MANAGED_BY_LABEL
 from .._resolver.api.manifest import Manifest, Options, labels_of, name_of
 from .._resolver.api.name_rules import first_names
 from .._resolver.api.writers import REVERTED, WriterClaim, remedies, writer_of
-from .source import CRON, OWNER
+from .source import CRON
 
 Version = tuple[int, int, int]
 
-_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
 _MOST_MANAGERS: Final = 2
@@ -47,7 +47,7 @@ def binding_problem(options: Options, storage_class: Manifest | None, gates: obj
 def redirect_problem(options: Options, live: Manifest) -> str:
     """Why the task cannot redirect an existing DataSource, or another controller would redirect it back."""
     name, cron = name_of(live), labels_of(live).get(CRON)
-    if labels_of(live).get(_MANAGED_BY) == _SSP:
+    if labels_of(live).get(MANAGED_BY_LABEL) == _SSP:
         return f"the SSP operator manages the DataSource {name}, and puts it back; choose another name"
     if options.get("schedule") is not None:
         if cron == options["name"]:
@@ -66,7 +66,7 @@ def foreign_problem(name: str, kind: str, live: Manifest, own: str, takes_over: 
     """
     managers = dict.fromkeys(str(entry.get("manager")) for entry in managed_fields.entries(live))
     fields = (managed_fields.applied_fields(live, own) or set()) | managed_fields.updated_fields(live, own)
-    is_own = name in (labels_of(live).get(OWNER), labels_of(live).get(CRON)) or any(
+    is_own = name in (labels_of(live).get(BOOT_SOURCE_LABEL), labels_of(live).get(CRON)) or any(
         field[0] == "spec" for field in fields
     )
     if is_own or not managers or any(map(takes_over, managers)):

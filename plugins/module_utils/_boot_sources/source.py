@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api import name_rules as names
 from .._resolver.api.errors import FieldError, QuantityError
+from .._resolver.api.keys import BOOT_SOURCE_DIGEST_ANNOTATION, BOOT_SOURCE_IMAGE_ANNOTATION, BOOT_SOURCE_LABEL
 from .._resolver.api.manifest import (
     Manifest,
     Options,
@@ -26,13 +27,8 @@ from .._resolver.api.quantity import parse
 from .cdi_parsers import ChecksumError, parse_checksum
 from .image import ImageError, reference
 from .image import labels as labels_of
-from .origin import IMAGE
 
 _CDI: Final = "cdi.kubevirt.io/v1beta1"
-OWNER: Final = "boot-source.virtshape.dev/name"
-"""The label of a volume with the name of its boot source."""
-DIGEST: Final = "boot-source.virtshape.dev/digest"
-"""The annotation of a volume with the SHA-256 of the file that was uploaded."""
 CRON: Final = "cdi.kubevirt.io/dataImportCron"
 """The label by which CDI knows what a DataImportCron makes."""
 ORIGINS: Final = ("image", "image_stream", "url", "pvc", "snapshot", "upload")
@@ -160,8 +156,8 @@ def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest
     annotations = {_BIND: ""} if options.get("force_bind") else {}
     if options.get("upload"):
         spec["contentType"] = "archive" if options["upload"]["archive"] else "kubevirt"
-        annotations.update({DIGEST: digest} if digest else {})
-    name, owned = volume_name(options, digest), {**labels, OWNER: options["name"]}
+        annotations.update({BOOT_SOURCE_DIGEST_ANNOTATION: digest} if digest else {})
+    name, owned = volume_name(options, digest), {**labels, BOOT_SOURCE_LABEL: options["name"]}
     return _object("DataVolume", options, name, spec, labels=owned, annotations=annotations)
 
 
@@ -202,7 +198,9 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
     """The DataSource with its content as target. claim: see `content_key`."""
     _kind, namespace, name = content_key(options, claim)
     source = {"snapshot" if options.get("snapshot") else "pvc": {"name": name, "namespace": namespace}}
-    annotations = {IMAGE: options["image"].removeprefix("docker://")} if options.get("image") else {}
+    annotations = (
+        {BOOT_SOURCE_IMAGE_ANNOTATION: options["image"].removeprefix("docker://")} if options.get("image") else {}
+    )
     spec = {"source": source}
     return _object("DataSource", options, options["name"], spec, labels=labels, annotations=annotations)
 

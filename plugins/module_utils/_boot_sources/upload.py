@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
+from .._resolver.api.keys import BOOT_SOURCE_DIGEST_ANNOTATION
 from .._resolver.api.manifest import Manifest, Options, annotations_of, labels_of, qualified_name
 from .cdi_parsers import UrlError, scheme
-from .source import DIGEST
 
 _CDI: Final = "cdi.kubevirt.io"
 TARGET: Final = f"{_CDI}/storage.upload.target"
@@ -87,7 +87,7 @@ def prepared(claim: Manifest) -> Manifest | None:
 
 def patch(labels: Mapping[str, str], digest: str, live: Manifest) -> Manifest | None:
     """The merge patch that adds labels and digest to an existing object; None if it has them."""
-    annotations = {DIGEST: digest} if digest else {}
+    annotations = {BOOT_SOURCE_DIGEST_ANNOTATION: digest} if digest else {}
     metadata = {
         part: missing
         for part, desired, existing in (
@@ -102,7 +102,7 @@ def patch(labels: Mapping[str, str], digest: str, live: Manifest) -> Manifest | 
 def is_filled_with(live: Manifest, digest: str) -> bool:
     """Whether CDI has filled a DataVolume or a claim with the file of this digest."""
     done = (live.get("status") or {}).get("phase") == "Succeeded" or claim_is_done(live)
-    return done and annotations_of(live).get(DIGEST) == digest
+    return done and annotations_of(live).get(BOOT_SOURCE_DIGEST_ANNOTATION) == digest
 
 
 def claim_is_ready(claim: Manifest) -> bool:

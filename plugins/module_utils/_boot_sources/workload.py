@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
+from .._resolver.api.keys import DEFAULT_LABEL, WORKLOAD_ANNOTATION
 from .._resolver.api.manifest import Manifest, Options, annotations_of, labels_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, first_names, quoted
@@ -19,11 +20,10 @@ from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
 from .._resolver.choose import fitting
 from .._resolver.choose.fitting import CLASS_LABEL, Constraints, MissingObject, Rejected
-from .._resolver.choose.stored_choice import ANNOTATION, CHOSEN_OPTIONS
+from .._resolver.choose.stored_choice import CHOSEN_OPTIONS
 from .._resolver.choose.suggestions import display_name
 from .source import matchers
 
-DEFAULT_LABEL: Final = "instancetypes.virtshape.io/default"
 """The label, with the value "true", of the objects to prefer where a request means several."""
 _REMEDY: Final = f"or label the one to prefer {DEFAULT_LABEL}=true"
 # The class of the published catalogs for workloads that ask for nothing else.
@@ -89,7 +89,7 @@ def apply_choice(options: Options, choice: Options, size: Options) -> Options:
         "workload": None,
         "size": None,
         **{name: value for name, value in chosen.items() if options.get(name) is None},
-        "annotations": {**(options.get("annotations") or {}), ANNOTATION: json.dumps(record, sort_keys=True)},
+        "annotations": {**(options.get("annotations") or {}), WORKLOAD_ANNOTATION: json.dumps(record, sort_keys=True)},
     }
 
 

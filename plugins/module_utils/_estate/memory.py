@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.errors import FieldError
+from .._resolver.api.keys import ASSIGNMENT_ANNOTATION, SOURCE_ID_ANNOTATION, SOURCE_NAME_ANNOTATION
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, references
 from .._resolver.api.name_rules import quoted
@@ -20,9 +21,6 @@ from .names import valid
 from .rules import Rules
 from .shapes import checked, checked_at, text
 
-PREFIX: Final = "instancetypes.virtshape.io"
-SOURCE_ID: Final = f"{PREFIX}/source-id"
-GIVEN: Final = f"{PREFIX}/given"
 # The key of the list of VMs that the playbook writes.
 VMS: Final = "virtual_machines_list"
 # These can be proposed anew.
@@ -128,9 +126,9 @@ def existing_of(vm: Manifest) -> dict[str, Any]:
         {
             "name": name_of(vm),
             "namespace": namespace_of(vm),
-            "id": annotations.get(SOURCE_ID) or labels.get(_FORKLIFT_ID),
-            "source_name": annotations.get(f"{PREFIX}/source-name"),
-            "given": annotations.get(GIVEN),
+            "id": annotations.get(SOURCE_ID_ANNOTATION) or labels.get(_FORKLIFT_ID),
+            "source_name": annotations.get(SOURCE_NAME_ANNOTATION),
+            "given": annotations.get(ASSIGNMENT_ANNOTATION),
             "instancetype": next((key.name for key in references(vm) if key.kind == INSTANCETYPE.cluster_kind), ""),
         }
     )
@@ -174,7 +172,7 @@ def remembered(
             raise FieldError(
                 "",
                 f"estate.json gives the name {vm.names[0]} to the machine {given[owner].label}, but the VM of this name"
-                f" on the cluster is not marked as its VM; if it is, give it the annotation {SOURCE_ID}:"
+                f" on the cluster is not marked as its VM; if it is, give it the annotation {SOURCE_ID_ANNOTATION}:"
                 f" {given[owner].id}, otherwise give the machine another name in the rules",
             )
     sources = {source for _own, source in map(_key, machines) if source}
@@ -344,7 +342,8 @@ def _with_vms(
                 raise FieldError(
                     "",
                     f"{' and '.join(sorted(places))} on the cluster are marked as VMs of the machine {vms[0].label};"
-                    f" remove the annotation {SOURCE_ID} from the wrong one, or name the right one in the rules",
+                    f" remove the annotation {SOURCE_ID_ANNOTATION} from the wrong one, or name the right one in the"
+                    " rules",
                 )
         current = next((vm for vm in vms if vm.names[0] in names[:1]), vms[0])
         record = record or current

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from .._resolver.api.errors import FieldError
-from .memory import SOURCE_ID, Memory, identity
+from .._resolver.api.keys import SOURCE_ID_ANNOTATION
+from .memory import Memory, identity
 from .names import Names, valid
 from .plan import Plan
 
@@ -50,7 +51,7 @@ def _check_rule(plan: Plan, key: str, keys: Collection[str], ruled: Mapping[str,
         raise FieldError(
             "",
             f"{rule} is a VM of the cluster and of no machine; write another name, or give the VM the annotation"
-            f" {SOURCE_ID}: {plan.machine['id']} if it is the machine's",
+            f" {SOURCE_ID_ANNOTATION}: {plan.machine['id']} if it is the machine's",
         )
     other = memory.given.get(owner, plan.given)
     has = other.names[:1] == (name,) and (other.deployed or (owner in keys and owner not in ruled))

@@ -6,10 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._resolver.api.keys import (
+    ASSIGNMENT_ANNOTATION,
+    SOURCE_FOLDER_LABEL,
+    SOURCE_ID_ANNOTATION,
+    SOURCE_NAME_ANNOTATION,
+)
 from .._resolver.api.manifest import Options
 from .._resolver.choose.sizes import memory_text
 from .machine import MIB, Machine, rounded_up
-from .memory import GIVEN, PREFIX, SOURCE_ID, Given
+from .memory import Given
 from .names import label_value, part_names
 from .rules import POD, Rules
 
@@ -47,9 +53,9 @@ def options_of(
         **vm,
         "labels": _labels(machine),
         "annotations": {
-            f"{PREFIX}/source-name": machine["name"],
-            SOURCE_ID: machine["id"],
-            GIVEN: given.annotation(),
+            SOURCE_NAME_ANNOTATION: machine["name"],
+            SOURCE_ID_ANNOTATION: machine["id"],
+            ASSIGNMENT_ANNOTATION: given.annotation(),
         },
         "run_strategy": "Always" if rules.start and machine.get("power") == "on" else "Halted",
         **{key: value for key, value in optional.items() if value},
@@ -79,7 +85,7 @@ def _first(part: Mapping[str, Any], *fields: str) -> str:
 
 
 def _labels(machine: Machine) -> dict[str, str]:
-    labels = {f"{PREFIX}/folder": label_value(machine.get("folder") or "")}
+    labels = {SOURCE_FOLDER_LABEL: label_value(machine.get("folder") or "")}
     labels.update({label_value(str(key)): label_value(str(value)) for key, value in machine["tags"].items()})
     return {key: value for key, value in labels.items() if key and value}
 

@@ -6,21 +6,15 @@ import hashlib
 import json
 from typing import Final
 
+from .._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_ANNOTATION, LIMIT_SUFFIX, MANAGED_BY_LABEL
 from .._resolver.api.kinds import KINDS
 from .._resolver.api.manifest import Manifest, annotations_of
 from .._resolver.api.matcher import INSTANCETYPE
-from .._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from .checks import VARIABLES, VMI, checks
 from .language import AUDIT, DENY, WARN, Limit, as_data, limit_from_data
 
 POLICY: Final = "ValidatingAdmissionPolicy"
 BINDING: Final = "ValidatingAdmissionPolicyBinding"
-LIMIT_ANNOTATION: Final = "instancetypes.virtshape.io/limit"
-"""Has the limit of a policy as JSON, so that the modules judge VMs as the policy does."""
-
-SUFFIX: Final = ".limits.virtshape.io"
-"""The ending of the names of all policies."""
-
 PROBED: Final = "this object tests the limit {}"
 """The beginning of the words of a policy about its probe."""
 
@@ -33,8 +27,8 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
 
     catalog: the name for the label. controller: the user name of virt-controller, which creates the VMIs of VMs.
     """
-    name = f"{limit.name}{SUFFIX}"
-    labels = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
+    name = f"{limit.name}{LIMIT_SUFFIX}"
+    labels = {MANAGED_BY_LABEL: FIELD_MANAGER, CATALOG_LABEL: catalog}
     # With the reference policy expand, virt-controller replaces the matchers of a VM.
     variables = {**VARIABLES, "expands": f"request.userInfo.username == '{controller}'"}
     annotation = json.dumps(as_data(limit), sort_keys=True)

@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.errors import FieldError, QuantityError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, REFUSED, WARNING
+from ...module_utils._resolver.api.keys import WORKLOAD_ANNOTATION
 from ...module_utils._resolver.api.manifest import Manifest, name_of
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.quantity import parse
 from ...module_utils._resolver.api.tree import shown_differences
-from ...module_utils._resolver.choose.stored_choice import ANNOTATION
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight.references import requested_size, storage_class_of, templates_of
 from .evaluate import shown_change
@@ -32,7 +32,7 @@ CHANGED: Final = "changed"
 DELETED: Final = "deleted"
 _SHOWN: Final = 5
 # The choice for a workload repeats what the spec says.
-_REPEATED: Final = ("kubectl.kubernetes.io/last-applied-configuration", ANNOTATION)
+_REPEATED: Final = ("kubectl.kubernetes.io/last-applied-configuration", WORKLOAD_ANNOTATION)
 _STOPPED: Final = (HALTED, "Manual")
 _STARTING: Final = ("Always", "RerunOnFailure", "Once")
 _STRATEGIES: Final = (*_STOPPED, *_STARTING, "WaitAsReceiver")

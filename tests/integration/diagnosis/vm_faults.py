@@ -26,7 +26,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _AFFINITY = {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [_IN_NO_ZONE]}}}
 _SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 _SPREAD["labelSelector"] = {"matchLabels": {"app": "web"}}
-_BEHAVIOUR = "local-cluster.virtshape.dev/guest"
+_BEHAVIOUR = "instancetypes.virtshape.io/simulated-guest"
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _KUBEVIRT = "/apis/kubevirt.io/v1"
 
@@ -370,7 +370,9 @@ def _unprofiled(vm: Manifest, place: Place) -> None:
     name = place.namespace
     body = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
     place.api.request(
-        "POST", "/apis/storage.k8s.io/v1/storageclasses", body={**body, "provisioner": "local.virtshape.dev"}
+        "POST",
+        "/apis/storage.k8s.io/v1/storageclasses",
+        body={**body, "provisioner": "local.instancetypes.virtshape.io"},
     )
     storage = {"resources": {"requests": {"storage": "1Gi"}}, "storageClassName": name}
     template = {"metadata": {"name": f"{NAME}-bare"}, "spec": {"storage": storage, "source": {"blank": {}}}}

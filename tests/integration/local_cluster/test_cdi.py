@@ -34,7 +34,7 @@ DEFAULT = "instancetype.kubevirt.io/default-"
 ENVIRONMENT = ["INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=u1.medium", "MY_KUBEVIRT_IO_OWNER=image"]
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 TIMEOUT = 180
-MARK = "local-cluster.virtshape.dev/uploaded-sha256"
+MARK = "instancetypes.virtshape.io/simulated-disk-sha256"
 READY = "cdi.kubevirt.io/storage.pod.ready"
 
 

@@ -282,7 +282,7 @@ def test_upload_is_verified_once(run: Run, session: Session, shop: str, proxy: d
     assert result["result"]["ready"] and result["result"]["labels"] == LABELS
     claim = session.get(KINDS["PersistentVolumeClaim"], shop, f"mine-{digest[:12]}")
     assert claim is not None
-    assert claim["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-sha256"] == digest
+    assert claim["metadata"]["annotations"]["instancetypes.virtshape.io/simulated-disk-sha256"] == digest
     assert not run("boot_source", **options)["changed"]
 
 
@@ -346,7 +346,7 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
     assert uploaded(b"iso", name="iso", upload=there)["changed"]
     live = session.get(claim, shop, "iso")
     assert live is not None and LABELS.items() <= live["metadata"]["labels"].items()
-    assert live["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-bytes"] == "3"
+    assert live["metadata"]["annotations"]["instancetypes.virtshape.io/simulated-disk-bytes"] == "3"
     assert session.get(SOURCE, shop, "iso") is None
     assert not uploaded(b"iso", name="iso", upload=there)["changed"]
     assert "iso is filled already; upload to another volume" in uploaded(b"new", name="iso", upload=there)["msg"]

@@ -33,7 +33,7 @@ def test_data_volume_is_not_taken_over(task: Task, namespace: str, api: Any, ima
         refused = task.refused("boot_source", check=check, name="os", **IMAGE)
         assert FOREIGN in refused["msg"] and not refused["changed"]
     labels = live(api, namespace, VOLUME, "DataVolume")["metadata"].get("labels") or {}
-    assert "boot-source.virtshape.dev/name" not in labels
+    assert "instancetypes.virtshape.io/boot-source" not in labels
     assert objects(api, "DataSource").get(namespace=namespace).to_dict()["items"] == []
 
 

@@ -217,7 +217,7 @@ def test_kubernetes_finds_nothing_wrong_with_the_types(governed: Governed) -> No
     kind = KINDS[POLICY]
 
     def status() -> Manifest:
-        live = governed.session.get(kind, None, f"{governed.namespace}.limits.virtshape.io") or {}
+        live = governed.session.get(kind, None, f"{governed.namespace}.limits.instancetypes.virtshape.io") or {}
         result: Manifest = live.get("status") or {}
         return result
 

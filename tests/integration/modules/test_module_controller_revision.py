@@ -6,6 +6,7 @@ from typing import Any
 from waiting import wait_until
 
 from modules_support import Task, by_name, objects, pool_of, vm
+from plugins.module_utils._resolver.api.keys import REFRESH_ANNOTATION
 from plugins.module_utils._resolver.refresh import recapture
 
 VMS = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"]}
@@ -250,5 +251,5 @@ def test_next_run_removes_the_refresh_annotation(task: Task, shop: str, api: Any
     vms = objects(api, "VirtualMachine")
     vms.patch(recapture.BUMP_PATCHES[0], "db", shop, content_type="application/merge-patch+json")
     assert task("controller_revision", restart="if_required")["changed"]
-    assert recapture.REFRESH_ANNOTATION not in str(vms.get(name="db", namespace=shop).to_dict()["spec"])
+    assert REFRESH_ANNOTATION not in str(vms.get(name="db", namespace=shop).to_dict()["spec"])
     assert not task("controller_revision", restart="if_required")["changed"]

@@ -30,7 +30,11 @@ class Snapshots:
 
     def __init__(self, api: Any, namespace: str) -> None:
         self._api, self._namespace = api, namespace
-        driver = {"metadata": {"name": "local"}, "driver": "local.virtshape.dev", "deletionPolicy": "Delete"}
+        driver = {
+            "metadata": {"name": "local"},
+            "driver": "local.instancetypes.virtshape.io",
+            "deletionPolicy": "Delete",
+        }
         kind = self._kind("VolumeSnapshotClass", STORAGE)
         body = {"apiVersion": STORAGE, "kind": "VolumeSnapshotClass", **driver}
         kind.patch(body, "local", content_type="application/apply-patch+yaml", field_manager="test")

@@ -245,7 +245,7 @@ def test_objects_that_outlive_a_vm_are_named(task: Task, shop: str, api: Any) ->
 
 def test_failure_quotes_the_event_of_the_pod(task: Task, shop: str, api: Any) -> None:
     """The pod of a container that could not start is soon gone."""
-    crashes = {"metadata": {"annotations": {"local-cluster.virtshape.dev/guest": "crashes"}}}
+    crashes = {"metadata": {"annotations": {"instancetypes.virtshape.io/simulated-guest": "crashes"}}}
     about = {"apiVersion": "v1", "kind": "Pod", "name": "virt-launcher-web-x7k2p", "namespace": shop}
     event = {
         "apiVersion": "v1",

@@ -27,7 +27,7 @@ def site(cluster: Path) -> Iterator[str]:
     with config.new_client_from_config(str(cluster)) as connection:
         objects = client.CustomObjectsApi(connection)
         plural = "virtualmachineclusterinstancetypes"
-        labels = f"virtshape.dev/catalog={name}"
+        labels = f"instancetypes.virtshape.io/catalog={name}"
         objects.delete_collection_cluster_custom_object(
             "instancetype.kubevirt.io", "v1beta1", plural, label_selector=labels
         )

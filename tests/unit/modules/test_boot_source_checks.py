@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.keys import BOOT_SOURCE_LABEL
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -374,7 +375,7 @@ def test_uploads_to_one_volume_are_refused(boot: Run, tmp_path: Path) -> None:
 
 
 def test_check_mode_predicts_deleted_volumes(boot: Run) -> None:
-    labels = {"boot-source.virtshape.dev/name": "fedora"}
+    labels = {BOOT_SOURCE_LABEL: "fedora"}
     outdated = named("fedora-old", metadata={"namespace": "golden", "labels": labels}, status={"phase": "Succeeded"})
     store = cluster(volumes=[outdated])
     store.lists[f"{CDI}/datavolumes"] = [outdated]

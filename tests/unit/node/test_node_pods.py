@@ -40,7 +40,7 @@ def test_unmet_readiness_gate_keeps_pod_unready() -> None:
 
 def test_a_silent_guest_fails_its_probe() -> None:
     manifest = pod()
-    manifest["metadata"]["annotations"] = {"local-cluster.virtshape.dev/guest": "silent"}
+    manifest["metadata"]["annotations"] = {"instancetypes.virtshape.io/simulated-guest": "silent"}
     assert conditions(pod_status.running(manifest))["Ready"] == "True"
     manifest["spec"]["containers"][0]["readinessProbe"] = {"tcpSocket": {"port": 22}}
     assert conditions(pod_status.running(manifest))["Ready"] == "False"

@@ -19,6 +19,7 @@ from ..._cluster.task import Task
 from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import NO_DRY_RUN, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import (
     Manifest,
@@ -269,9 +270,9 @@ def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], 
 def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     """The volumes that a task or the DataImportCron created for a boot source."""
     volumes: dict[tuple[str, str], Manifest] = {}
-    kinds = [(_VOLUME, source.OWNER), (_VOLUME, source.CRON)]
+    kinds = [(_VOLUME, BOOT_SOURCE_LABEL), (_VOLUME, source.CRON)]
     if boot_source.uploads or boot_source.state == "absent":
-        kinds.append((_CLAIM, source.OWNER))
+        kinds.append((_CLAIM, BOOT_SOURCE_LABEL))
     for name, label in kinds:
         query = {"labelSelector": f"{label}={boot_source.options['name']}"}
         try:

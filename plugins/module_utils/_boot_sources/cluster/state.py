@@ -13,6 +13,7 @@ from ..._cluster.writes.declare import declare
 from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, Findings, KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
+from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition, labels_of, name_of
 from ..._resolver.api.matcher import ObjectKey
@@ -139,7 +140,7 @@ class OwnHandler(KindHandler):
         if live is None or step.action not in plan.WRITES:
             return step
         manifest = outcome.declared.manifest
-        name = labels_of(manifest).get(source.OWNER) or name_of(manifest)
+        name = labels_of(manifest).get(BOOT_SOURCE_LABEL) or name_of(manifest)
         problem = self.foreign_problem(name, manifest["kind"], live, task)
         return NOT_PLANNED._replace(refusal=problem) if problem else step
 

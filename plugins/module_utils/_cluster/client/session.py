@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
+from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.redaction import without_logins
@@ -23,7 +24,6 @@ from .kubeconfig import name_of
 from .server_warnings import object_label, warning_texts
 from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, request_sender, urllib3
 
-FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
 # large for etcd.
 _LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)

@@ -142,5 +142,5 @@ def _dumper() -> Any:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
     Dumper.add_representer(str, text)
-    Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", NOT_TEXT, list(NOT_TEXT_STARTS))
+    Dumper.add_implicit_resolver("tag:instancetypes.virtshape.io:not-text", NOT_TEXT, list(NOT_TEXT_STARTS))
     return Dumper

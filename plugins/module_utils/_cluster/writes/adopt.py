@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, namespace_of, namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
@@ -16,7 +17,7 @@ from ..._resolver.guest.effect import GuestEffect, admitted_effect
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, is_outdated, value_or_default
-from ..client.session import FIELD_MANAGER, Session
+from ..client.session import Session
 from ..reads.admission import Mutators
 from ..reads.lookup import ClusterLookup
 from ..task import Task

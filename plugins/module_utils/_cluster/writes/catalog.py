@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields
 from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MANAGER, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
 from ..._resolver.catalog.deployment_effects import changes as changes_of
 from ..._resolver.catalog.deployment_effects import predicted
-from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, OPERATOR, VERSION_LABEL
+from ..._resolver.catalog.labels import OPERATOR
 from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.declare import plan
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
-from ..client.session import FIELD_MANAGER, Session
+from ..client.session import Session
 from ..reads.catalog import CatalogUsers, labels
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
@@ -280,7 +281,7 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
     for manifest in objects:
         own = manifest["metadata"].get("labels") or {}
         if (catalog is None or own.get(CATALOG_LABEL) == catalog) and own.get(MANAGED_BY_LABEL) != OPERATOR:
-            version = own.get(VERSION_LABEL, "")
+            version = own.get(CATALOG_VERSION_LABEL, "")
             counts[version] = counts.get(version, 0) + 1
     return dict(sorted(counts.items()))
 

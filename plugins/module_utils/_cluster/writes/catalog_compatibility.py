@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api import release
+from ..._resolver.api.keys import MANAGED_BY_LABEL
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, writer_claim
-from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_deployed
+from ..._resolver.catalog.labels import architecture_of, is_deployed
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, deploys_instancetypes

@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..._resolver.api import managed_fields
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
+from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import redact
@@ -16,7 +17,7 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.answer import Answered, Deviation, answered
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
-from ..client.session import FIELD_MANAGER, Session
+from ..client.session import Session
 from ..task import Task
 from .engine import WriteOutcome
 from .plan_writes import send_plan

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.manifest import Manifest, Progress
@@ -20,7 +21,7 @@ from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.concurrency import seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..client.session import FIELD_MANAGER, Session
+from ..client.session import Session
 from ..reads.admission import Mutators
 from ..reads.watch import state_until, wait_in_namespaces
 from ..task import Task

@@ -10,11 +10,11 @@ from ..._cluster.reads.snapshot import ListedObjects
 from ..._cluster.writes.catalog import Limits, declared_object
 from ..._cluster.writes.kind_handler import DeclaredObject
 from ..._resolver.api.errors import CatalogError
+from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_SUFFIX, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from ..language import limits
-from ..policy import BINDING, POLICY, SUFFIX, policies
+from ..policy import BINDING, POLICY, policies
 from .in_force import await_in_force
 
 Options = dict[str, Any]
@@ -56,7 +56,7 @@ def _plan(
     return [declared_object(manifest, "present") for manifest in declared.values()] + [
         declared_object(manifest, "absent")
         for key, manifest in live_policies.items()
-        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
+        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(LIMIT_SUFFIX)
     ]
 
 
@@ -74,7 +74,7 @@ def _live_policies(live_objects: ListedObjects) -> dict[ObjectKey, Manifest]:
 
 def _belongs(policy: Manifest, catalog: str) -> bool:
     labels = policy["metadata"].get("labels") or {}
-    return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
+    return labels.get(MANAGED_BY_LABEL) == FIELD_MANAGER and labels.get(CATALOG_LABEL) == catalog
 
 
 LIMITS: Final = Limits(_plan, await_in_force)

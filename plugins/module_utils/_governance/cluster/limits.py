@@ -8,9 +8,9 @@ from typing import Any
 from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
 from ..._resolver.api.finding import Finding
+from ..._resolver.api.keys import FIELD_MANAGER, MANAGED_BY_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
 from ..checks import violations
 from ..language import AUDIT, Limit, as_data
 from ..policy import POLICY, limit_of
@@ -18,7 +18,7 @@ from ..policy import POLICY, limit_of
 
 def limits_of(session: Session) -> list[Limit] | None:
     """The limits of a cluster, by one LIST; None if its policies may not be read."""
-    labels = f"{MANAGED_BY_LABEL}={MANAGER}"
+    labels = f"{MANAGED_BY_LABEL}={FIELD_MANAGER}"
     items = value_or_default(lambda: session.list(KINDS[POLICY], None, labelSelector=labels), None)
     return None if items is None else [limit for item in items if (limit := limit_of(item)) is not None]
 

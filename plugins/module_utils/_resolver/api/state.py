@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from . import name_rules as names
 from .errors import FieldError
+from .keys import OBSOLETE_FROM_ANNOTATION, REPLACEMENT_ANNOTATION, STATE_LABEL
 from .manifest import Manifest, Options
 from .name_rules import quoted
 
@@ -30,9 +31,6 @@ OBSOLETE: Final = "obsolete"
 
 DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
 """The label of common-instancetypes, with the value ``true``."""
-STATE_LABEL: Final = "instancetypes.virtshape.io/state"
-REPLACEMENT: Final = "instancetypes.virtshape.io/replacement"
-OBSOLETE_FROM: Final = "instancetypes.virtshape.io/obsolete-from"
 
 SPEC: Final[dict[str, dict[str, Any]]] = {
     DEPRECATED: {"type": "dict", "options": {"replacement": {"type": "str"}, "obsolete_from": {"type": "str"}}},
@@ -64,11 +62,11 @@ def state_of(manifest: Manifest) -> State:
     """The state of a live or declared object. Other values of the labels count as active."""
     metadata = manifest.get("metadata") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    replacement = str(annotations.get(REPLACEMENT) or "")
+    replacement = str(annotations.get(REPLACEMENT_ANNOTATION) or "")
     if labels.get(STATE_LABEL) == OBSOLETE:
         return State(OBSOLETE, replacement)
     if labels.get(STATE_LABEL) == DEPRECATED or labels.get(DEPRECATED_LABEL) == "true":
-        return State(DEPRECATED, replacement, str(annotations.get(OBSOLETE_FROM) or ""))
+        return State(DEPRECATED, replacement, str(annotations.get(OBSOLETE_FROM_ANNOTATION) or ""))
     return State()
 
 
@@ -96,17 +94,20 @@ def marks(options: Options) -> Marks:
     if not states:
         declared = any(name in options for name in (DEPRECATED, OBSOLETE))
         return (
-            Marks({DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT: None, OBSOLETE_FROM: None})
+            Marks(
+                {DEPRECATED_LABEL: None, STATE_LABEL: None},
+                {REPLACEMENT_ANNOTATION: None, OBSOLETE_FROM_ANNOTATION: None},
+            )
             if declared
             else Marks({}, {})
         )
     [name] = states
     details = _details(name, options[name])
-    annotations: dict[str, str | None] = {} if name == DEPRECATED else {OBSOLETE_FROM: None}
+    annotations: dict[str, str | None] = {} if name == DEPRECATED else {OBSOLETE_FROM_ANNOTATION: None}
     if "replacement" in details:
-        annotations[REPLACEMENT] = _name(f"{name}.replacement", details["replacement"])
+        annotations[REPLACEMENT_ANNOTATION] = _name(f"{name}.replacement", details["replacement"])
     if "obsolete_from" in details:
-        annotations[OBSOLETE_FROM] = _day(f"{name}.obsolete_from", details["obsolete_from"])
+        annotations[OBSOLETE_FROM_ANNOTATION] = _day(f"{name}.obsolete_from", details["obsolete_from"])
     return Marks({DEPRECATED_LABEL: "true", STATE_LABEL: name}, annotations)
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
+from ..api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MANAGER, MANAGED_BY_LABEL
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
-from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label
+from .labels import check_label
 from .modernize import modernize
 from .objects import adapt, expand_with_places, matcher_field_of
 
@@ -97,10 +98,10 @@ def with_catalog_labels(
     objects that the API server or KubeVirt's webhooks would reject.
     """
     check_label("catalog", catalog)
-    own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
+    own = {MANAGED_BY_LABEL: FIELD_MANAGER, CATALOG_LABEL: catalog}
     if version:
         check_label("catalog_version", version)
-        own[VERSION_LABEL] = version
+        own[CATALOG_VERSION_LABEL] = version
     for key in own:
         if key in (labels or {}):
             raise CatalogError(f"labels: {key} is reserved for this collection; remove the label")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, release_schema, schema
+from ..api.keys import CATALOG_LABEL
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..api.release import Release
@@ -17,7 +18,6 @@ from ..guest.effect import MaybeVMI
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find.lookup import Lookup
 from ..refresh.drift import Drift, drift
-from .labels import CATALOG_LABEL
 from .lost_fields import guest_differences
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api import name_rules as names
 from ..api import schema
 from ..api.errors import CatalogError, QuantityError
+from ..api.keys import MANAGED_BY_LABEL
 from ..api.manifest import OS_ANNOTATION, Manifest, annotations_of, labels_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
@@ -56,11 +57,6 @@ def shown_of(manifest: Manifest) -> dict[str, Any]:
     return {"icon": icon, "docs_url": docs_url, "support_url": support_url, "tags": list(filter(None, tags))}
 
 
-# These labels identify the objects of a catalog.
-CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
-VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
-MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
-MANAGER: Final = "virtshape"
 OPERATOR: Final = "virt-operator"
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import schema
 from ..api.errors import KubeVirtError
+from ..api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, MANAGED_BY_LABEL
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.quantity import parse
@@ -14,16 +15,7 @@ from ..api.state import ACTIVE, state_of
 from ..api.tree import value_at
 from ..choose.fitting import series_of, size_of
 from ..kubevirt.apply import requirements, topology
-from .labels import (
-    CATALOG_LABEL,
-    MANAGED_BY_LABEL,
-    VERSION_LABEL,
-    architecture_of,
-    class_of,
-    os_of,
-    shown_of,
-    wrong_labels,
-)
+from .labels import architecture_of, class_of, os_of, shown_of, wrong_labels
 from .replacement import as_facts, replacements
 
 # Feature → the field that enables it unless absent or false. For instancetypes these are demands on the node.
@@ -88,7 +80,7 @@ def facts(manifest: Manifest) -> dict[str, Any]:
         "memory_bytes": parse(memory).value,
         "features": _features(spec, INSTANCETYPE_FEATURES if is_instancetype else PREFERENCE_FEATURES),
         "catalog": labels.get(CATALOG_LABEL, ""),
-        "catalog_version": labels.get(VERSION_LABEL, ""),
+        "catalog_version": labels.get(CATALOG_VERSION_LABEL, ""),
         "managed_by": labels.get(MANAGED_BY_LABEL, ""),
         "deprecated": state.name != ACTIVE,
         "state": state.name,

@@ -19,12 +19,13 @@ from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError, catalog_errors
 from ..api.fields.domain import ENUMS
+from ..api.keys import REPLACEMENT_ANNOTATION
 from ..api.manifest import Manifest, annotations_of, labels_of, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release_schema import fields
 from ..api.schema import TYPES
-from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
+from ..api.state import DEPRECATED, OBSOLETE, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import instancetypes as manifests
@@ -267,8 +268,8 @@ def adapt(
     for manifest in objects:
         matcher_field, annotations = matcher_field_of(manifest), annotations_of(manifest)
         # A replacement may also come from another catalog, which keeps its names.
-        if (matcher_field, annotations.get(REPLACEMENT)) in prefixed:
-            annotations = {**annotations, REPLACEMENT: f"{name_prefix}{annotations[REPLACEMENT]}"}
+        if (matcher_field, annotations.get(REPLACEMENT_ANNOTATION)) in prefixed:
+            annotations = {**annotations, REPLACEMENT_ANNOTATION: f"{name_prefix}{annotations[REPLACEMENT_ANNOTATION]}"}
         all_labels = {**labels_of(manifest), **(labels or {})}
         name = name_prefix + name_of(manifest)
         result.append(_manifest(matcher_field, name, all_labels, annotations, manifest["spec"], namespace))

@@ -9,10 +9,10 @@ import json
 from typing import Final, NamedTuple
 
 from ..api.errors import FieldError
+from ..api.keys import WORKLOAD_ANNOTATION
 from ..api.manifest import Manifest, Options
 from ..api.matcher import MATCHER_FIELDS
 
-ANNOTATION: Final = "instancetypes.virtshape.io/workload"
 CHOSEN_OPTIONS: Final = ("boot", *(matcher_field.matcher for matcher_field in MATCHER_FIELDS))
 """The options that are chosen."""
 _EXPLANATIONS: Final = ("reasons", "others")
@@ -28,7 +28,7 @@ class StoredChoice(NamedTuple):
 
 def stored_choice(live: Manifest) -> StoredChoice | None:
     """The choice that the VM keeps; None if it was declared without workload. Raises FieldError if it is unreadable."""
-    text = (live["metadata"].get("annotations") or {}).get(ANNOTATION)
+    text = (live["metadata"].get("annotations") or {}).get(WORKLOAD_ANNOTATION)
     if text is None:
         return None
     try:
@@ -41,6 +41,6 @@ def stored_choice(live: Manifest) -> StoredChoice | None:
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise FieldError(
-        f"metadata.annotations[{ANNOTATION}]",
+        f"metadata.annotations[{WORKLOAD_ANNOTATION}]",
         "is not what this collection wrote; set boot, instancetype and preference instead of workload",
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields
+from ..api.keys import PLUGGED_VOLUMES_ANNOTATION
 from ..api.managed_fields import Field
 from ..api.manifest import Manifest, annotations_of
 from ..api.tree import copy, set_at, value_at
@@ -30,8 +31,6 @@ CONTROLLER: Final = "virt-controller"
 _RESTORED: Final = "restore.kubevirt.io/lastRestoreUID"
 # The restores by which virt-controller makes clones have names like this.
 _CLONE: Final = "tmp-restore-"
-PLUGGED_ANNOTATION: Final = "instancetypes.virtshape.io/plugged-volumes"
-"""The plugged volumes of a VM whose list of volumes we have written since; separated by commas."""
 
 # The sources of volumes that can be plugged in → the option, and the field with its value.
 _OPTIONS: Final = {
@@ -208,7 +207,10 @@ def _with_plugged(desired: Manifest, live: Manifest, manager: str, force: bool) 
         # Nothing is written because of a name alone.
         names = kept_names | (marked - declared) if marked else set()
     if names:
-        annotations = {**(result["metadata"].get("annotations") or {}), PLUGGED_ANNOTATION: ",".join(sorted(names))}
+        annotations = {
+            **(result["metadata"].get("annotations") or {}),
+            PLUGGED_VOLUMES_ANNOTATION: ",".join(sorted(names)),
+        }
         result["metadata"] = {**result["metadata"], "annotations": annotations}
     return result, kept
 
@@ -224,7 +226,7 @@ def _kept(
 
 
 def _marked(live: Manifest) -> set[str]:
-    text = (live["metadata"].get("annotations") or {}).get(PLUGGED_ANNOTATION) or ""
+    text = (live["metadata"].get("annotations") or {}).get(PLUGGED_VOLUMES_ANNOTATION) or ""
     return {name for name in text.split(",") if name}
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from ..api.keys import REFRESH_ANNOTATION
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.tree import reverse_merge_patch
@@ -18,8 +19,6 @@ from ..kubevirt.vm.start import start_revision_name
 from . import drift
 from .drift import Drift, MatcherDrift
 
-# An annotation of the VM's template, which is set and removed at once.
-REFRESH_ANNOTATION: Final = "instancetypes.virtshape.io/refresh"
 # Merge patches that bump a VM's generation by two and leave its spec unchanged.
 BUMP_PATCHES: Final[tuple[Manifest, ...]] = tuple(
     {"spec": {"template": {"metadata": {"annotations": {REFRESH_ANNOTATION: value}}}}} for value in ("begun", None)

@@ -36,7 +36,7 @@ _NOT_YET = {403, 404, 409, 429, 500, 503}
 """What the API server answers while a kind, a role or a webhook's server is new."""
 _RETRY_EVERY = 0.1  # seconds
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_TOUCHED = "local-cluster.virtshape.dev/touched"
+_TOUCHED = "instancetypes.virtshape.io/touched"
 
 
 def call(

@@ -18,7 +18,7 @@ KUBEVIRT = "kubevirt"
 CDI = "cdi"
 """The namespace of CDI."""
 STORAGE_CLASS = "local"
-PROVISIONER = "local.virtshape.dev"
+PROVISIONER = "local.instancetypes.virtshape.io"
 """The provisioner, which the node simulates."""
 _CONTAINERS = {"DaemonSet", "Deployment", "PrometheusRule", "Route", "SecurityContextConstraints", "ServiceMonitor"}
 """Kinds that only make sense where containers run, or on OpenShift."""

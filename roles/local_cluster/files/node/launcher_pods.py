@@ -11,7 +11,7 @@ Manifest = dict[str, Any]
 
 FINAL: Final = ("Succeeded", "Failed")
 _WITH_GUEST: Final = ("Scheduled", "Running")
-_BEHAVIOUR: Final = "local-cluster.virtshape.dev/guest"
+_BEHAVIOUR: Final = "instancetypes.virtshape.io/simulated-guest"
 CRASHES: Final = "crashes"
 SILENT: Final = "silent"
 

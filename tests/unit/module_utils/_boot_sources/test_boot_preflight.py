@@ -3,6 +3,7 @@
 from typing import Any
 
 from plugins.module_utils._boot_sources import origin, preflight
+from plugins.module_utils._resolver.api.keys import BOOT_SOURCE_LABEL
 
 Manifest = dict[str, Any]
 
@@ -55,5 +56,5 @@ def test_objects_of_others_are_not_changed() -> None:
 def test_own_objects_are_changed() -> None:
     assert refused(managed("kubectl", "virtshape")) == ""
     assert refused(managed()) == refused(managed("kubectl"), "kubectl") == ""
-    for label in (CRON, "boot-source.virtshape.dev/name"):
+    for label in (CRON, BOOT_SOURCE_LABEL):
         assert refused(managed("kubectl", labels={label: "os"})) == ""

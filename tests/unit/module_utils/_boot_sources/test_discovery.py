@@ -5,6 +5,7 @@ from typing import Any
 from plugins.module_utils._boot_sources import discovery
 from plugins.module_utils._boot_sources.discovery import BootSource
 from plugins.module_utils._boot_sources.origin import Image
+from plugins.module_utils._resolver.api.keys import BOOT_SOURCE_IMAGE_ANNOTATION, BOOT_SOURCE_LABEL
 
 Manifest = dict[str, Any]
 
@@ -16,7 +17,7 @@ DEFAULTS = {
     f"{DEFAULT}preference-kind": "VirtualMachineClusterPreference",
 }
 CRON = "cdi.kubevirt.io/dataImportCron"
-OWNER = "boot-source.virtshape.dev/name"
+
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 OLD, NEW = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 
@@ -143,9 +144,9 @@ def test_cron_and_its_data_source() -> None:
 
 def test_imported_image_has_digest_and_name() -> None:
     """Its volume knows the digest, its DataSource the name."""
-    declared = {"boot-source.virtshape.dev/image": "quay.io/containerdisks/fedora:latest"}
+    declared = {BOOT_SOURCE_IMAGE_ANNOTATION: "quay.io/containerdisks/fedora:latest"}
     registry = {"url": f"docker://quay.io/containerdisks/fedora@{NEW}", "platform": {"architecture": "arm64"}}
-    volume = manifest("fedora-b", {**DEFAULTS, OWNER: "fedora"}, {"source": {"registry": registry}})
+    volume = manifest("fedora-b", {**DEFAULTS, BOOT_SOURCE_LABEL: "fedora"}, {"source": {"registry": registry}})
     fedora = data_source("fedora", "pvc", "fedora-b", DEFAULTS, annotations=declared)
     claim = manifest("fedora-b", DEFAULTS)
     imported = surveyed(DataSource=[fedora], DataVolume=[volume], PersistentVolumeClaim=[claim])["DataSource fedora"]

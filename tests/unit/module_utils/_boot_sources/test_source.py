@@ -8,6 +8,7 @@ from plugins.module_utils._boot_sources import cdi_webhooks as admission
 from plugins.module_utils._boot_sources import source
 from plugins.module_utils._boot_sources.source import CloneRight, parse_consumer
 from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.keys import BOOT_SOURCE_DIGEST_ANNOTATION, BOOT_SOURCE_LABEL
 from plugins.module_utils._resolver.api.manifest import Progress
 
 DIGEST = f"sha256:{'ab' * 32}"
@@ -103,8 +104,8 @@ def test_volume_takes_a_file() -> None:
     assert manifest["metadata"] == {
         "name": "disk",
         "namespace": "golden",
-        "labels": {"a": "b", "boot-source.virtshape.dev/name": "fedora"},
-        "annotations": {"cdi.kubevirt.io/storage.bind.immediate.requested": "", source.DIGEST: DIGEST},
+        "labels": {"a": "b", BOOT_SOURCE_LABEL: "fedora"},
+        "annotations": {"cdi.kubevirt.io/storage.bind.immediate.requested": "", BOOT_SOURCE_DIGEST_ANNOTATION: DIGEST},
     }
     assert manifest["spec"] == {
         "contentType": "kubevirt",
@@ -129,7 +130,7 @@ def test_volume_imports_an_image_by_digest() -> None:
     assert manifest["metadata"] == {
         "name": "fedora-abababababab",
         "namespace": "golden",
-        "labels": {"a": "b", "boot-source.virtshape.dev/name": "fedora"},
+        "labels": {"a": "b", BOOT_SOURCE_LABEL: "fedora"},
         "annotations": {"cdi.kubevirt.io/storage.bind.immediate.requested": ""},
     }
     assert manifest["spec"] == {

@@ -4,6 +4,7 @@ import pytest
 
 from plugins.module_utils._boot_sources import source, upload
 from plugins.module_utils._boot_sources.upload import UploadFailed
+from plugins.module_utils._resolver.api.keys import BOOT_SOURCE_DIGEST_ANNOTATION, BOOT_SOURCE_LABEL
 
 CLAIM = {"name": "golden", "namespace": "shop"}
 
@@ -11,8 +12,8 @@ CLAIM = {"name": "golden", "namespace": "shop"}
 def test_claim_has_the_digest_of_its_file() -> None:
     options = {"name": "fedora", "namespace": "shop", "size": "1Gi", "upload": {"archive": True, "volume": "golden"}}
     metadata = upload.claim(source.volume(options, "sha256:1", {"a": "b"}))["metadata"]
-    assert metadata["annotations"][upload.DIGEST] == "sha256:1"
-    assert metadata["labels"].items() >= {"a": "b", source.OWNER: "fedora"}.items()
+    assert metadata["annotations"][BOOT_SOURCE_DIGEST_ANNOTATION] == "sha256:1"
+    assert metadata["labels"].items() >= {"a": "b", BOOT_SOURCE_LABEL: "fedora"}.items()
 
 
 def test_claim_without_its_data_volume_is_no_target() -> None:
@@ -39,14 +40,16 @@ def test_only_events_of_the_volume_count() -> None:
 
 def test_patch_adds_missing_labels_and_digest_only() -> None:
     labels = {"a": "b", "c": "d"}
-    live = {"metadata": {"labels": {"a": "b"}, "annotations": {upload.DIGEST: "sha256:0"}}}
+    live = {"metadata": {"labels": {"a": "b"}, "annotations": {BOOT_SOURCE_DIGEST_ANNOTATION: "sha256:0"}}}
     assert upload.patch(labels, "", live) == {"metadata": {"labels": {"c": "d"}}}
-    assert upload.patch({}, "sha256:1", live) == {"metadata": {"annotations": {upload.DIGEST: "sha256:1"}}}
+    assert upload.patch({}, "sha256:1", live) == {
+        "metadata": {"annotations": {BOOT_SOURCE_DIGEST_ANNOTATION: "sha256:1"}}
+    }
     assert upload.patch({"a": "b"}, "sha256:0", live) is None
 
 
 def test_volume_holds_a_file_once_processed() -> None:
-    marked = {"annotations": {upload.DIGEST: "sha256:1"}}
+    marked = {"annotations": {BOOT_SOURCE_DIGEST_ANNOTATION: "sha256:1"}}
     done = {"annotations": {**marked["annotations"], upload.POD_PHASE: "Succeeded"}}
     assert upload.is_filled_with({"metadata": marked, "status": {"phase": "Succeeded"}}, "sha256:1")
     assert upload.is_filled_with({"metadata": done, "status": {"phase": "Bound"}}, "sha256:1")

@@ -6,7 +6,8 @@ import pytest
 
 from plugins.module_utils._boot_sources.workload import apply_choice, request_of, size_option
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.choose.stored_choice import ANNOTATION, stored_choice
+from plugins.module_utils._resolver.api.keys import WORKLOAD_ANNOTATION
+from plugins.module_utils._resolver.choose.stored_choice import stored_choice
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 OPTIONS: dict[str, Any] = {
@@ -31,7 +32,7 @@ def test_request_is_derived_from_the_options() -> None:
 
 def test_recorded_choice_gives_the_same_manifest() -> None:
     new = manifest(apply_choice(OPTIONS, CHOICE, size_option(OPTIONS)))
-    assert new["metadata"]["annotations"].keys() == {"team", ANNOTATION}
+    assert new["metadata"]["annotations"].keys() == {"team", WORKLOAD_ANNOTATION}
     assert new["spec"]["instancetype"] == CHOICE["instancetype"]
     assert new["spec"]["dataVolumeTemplates"][0]["spec"]["sourceRef"]["name"] == "fedora"
     recorded = stored_choice(new)
@@ -70,4 +71,4 @@ def test_vm_without_a_workload() -> None:
 )
 def test_foreign_annotation_is_refused(text: str) -> None:
     with pytest.raises(FieldError, match="is not what this collection wrote"):
-        stored_choice({"metadata": {"annotations": {ANNOTATION: text}}})
+        stored_choice({"metadata": {"annotations": {WORKLOAD_ANNOTATION: text}}})

@@ -14,11 +14,11 @@ def declared(rules: Any = None, **fields: Any) -> tuple[dict[str, Any], list[str
 def test_identity_and_labels() -> None:
     vm, lost, unmapped = declared(name="Web 1", folder="Shop/Höhe", tags={"team": "a b", "/": "x", "empty": ""})
     assert (vm["name"], vm["namespace"], vm["run_strategy"]) == ("web-1", "default", "Halted")
-    assert vm["labels"] == {"instancetypes.virtshape.io/folder": "Shop-Hohe", "team": "a-b"}
+    assert vm["labels"] == {"instancetypes.virtshape.io/source-folder": "Shop-Hohe", "team": "a-b"}
     assert vm["annotations"] == {
         "instancetypes.virtshape.io/source-name": "Web 1",
         "instancetypes.virtshape.io/source-id": "vm-1",
-        "instancetypes.virtshape.io/given": '{"preferences":{"":""},"sizes":{"2c-8g":"u1.large"}}',
+        "instancetypes.virtshape.io/assignment": '{"preferences":{"":""},"sizes":{"2c-8g":"u1.large"}}',
     }
     assert (lost, unmapped) == ([], {"storage": [], "networks": [], "devices": []})
 

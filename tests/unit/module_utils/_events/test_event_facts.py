@@ -7,8 +7,9 @@ import pytest
 from plugins.module_utils._events import facts
 from plugins.module_utils._events.facts import Facts, facts_of
 from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic
+from plugins.module_utils._resolver.api.keys import REPLACEMENT_ANNOTATION
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL, REPLACEMENT
+from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL
 from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find import revision_store
@@ -96,7 +97,7 @@ def test_a_lost_revision() -> None:
     assert facts.REFUSED not in held
 
 
-@pytest.mark.parametrize(("successor", "text"), [({}, ""), ({REPLACEMENT: "medium"}, "; use medium")])
+@pytest.mark.parametrize(("successor", "text"), [({}, ""), ({REPLACEMENT_ANNOTATION: "medium"}, "; use medium")])
 def test_a_deprecated_instancetype(successor: dict[str, str], text: str) -> None:
     old = instancetype(labels={DEPRECATED_LABEL: "true"}, annotations=successor)
     assert found(CAPTURED, REVISION, old).held[facts.DEPRECATED_IN_USE].text == f"{KIND} small is deprecated{text}"

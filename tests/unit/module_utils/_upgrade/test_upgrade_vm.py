@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._capacity.quota.check import QuotaObjects
+from plugins.module_utils._resolver.api.keys import CATALOG_LABEL
 from plugins.module_utils._resolver.api.release import UnknownRelease
 from plugins.module_utils._resolver.catalog.deployment_effects import ObjectChange, deployed, objects
-from plugins.module_utils._resolver.catalog.labels import CATALOG_LABEL
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt, at_release, kubevirt_of
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import firmware_uuid

@@ -7,15 +7,16 @@ from typing import Any, Final
 from ...._resolver.api import managed_fields
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.finding import WARNING, Finding
+from ...._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER
 from ...._resolver.api.manifest import Manifest, Options, labels_of
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
-from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
+from ...._resolver.catalog.labels import OPERATOR, is_deployed
 from ...._resolver.catalog.modernize import without_deprecated
 from ...._resolver.declare.plan import DELETE, Plan
 from ...client.errors import RequestFailed
-from ...client.session import FIELD_MANAGER, Session
+from ...client.session import Session
 from ...reads.catalog import CatalogUsers, labels
 from ...reads.kubevirt import kubevirt
 from ...task import Task

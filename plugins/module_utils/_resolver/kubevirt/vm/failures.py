@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ...api.keys import RETRIED_ANNOTATION
 from ...api.manifest import Manifest, condition_of
 from ...api.name_rules import one_line
 
@@ -16,9 +17,6 @@ from ...api.name_rules import one_line
 RESTART: Final = "a restart"
 RETRY: Final = "another try"
 RACE: Final = "the next try"
-
-RETRIED_ANNOTATION: Final = "instancetypes.virtshape.io/retried"
-"""The version of a VM at which a task made KubeVirt try again."""
 
 
 class Failure(NamedTuple):

@@ -33,7 +33,7 @@ _CHUNK: Final = 1 << 16
 _QCOW2: Final = b"QFI\xfb"
 _HEADER: Final = 32
 _ANNOTATION: Final = "cdi.kubevirt.io/storage."
-_UPLOADED: Final = "local-cluster.virtshape.dev/uploaded-"
+_UPLOADED: Final = "instancetypes.virtshape.io/simulated-disk-"
 
 
 class Refused(Exception):

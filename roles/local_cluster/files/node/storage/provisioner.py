@@ -14,7 +14,7 @@ from node.api.resources import CLAIM, VOLUME
 
 Manifest = dict[str, Any]
 
-NAME: Final = "local.virtshape.dev"
+NAME: Final = "local.instancetypes.virtshape.io"
 _PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _CLONES: Final = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))

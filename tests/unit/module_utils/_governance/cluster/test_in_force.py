@@ -15,7 +15,7 @@ from plugins.module_utils._governance.policy import POLICY, policies, probe, pro
 
 Manifest = dict[str, Any]
 
-NAME = "small.limits.virtshape.io"
+NAME = "small.limits.instancetypes.virtshape.io"
 LIMIT = Limit("small", ["shop"], max_cpu=2)
 
 
@@ -81,7 +81,7 @@ def awaited(server: Server, outcomes: list[DeclareOutcome], seconds: float = 60)
 def test_the_probe_belongs_to_one_policy() -> None:
     other = message(LIMIT._replace(max_cpu=3))
     assert message() == message() != other
-    assert message().startswith("this object tests the limit small.limits.virtshape.io (")
+    assert message().startswith("this object tests the limit small.limits.instancetypes.virtshape.io (")
     assert message(LIMIT._replace(action="warn")) == message(), "The binding has the action."
     assert probe(NAME)["metadata"]["name"] == f"probe.{NAME}"
 
@@ -197,6 +197,6 @@ def test_policies_have_one_validation_more() -> None:
     assert policy["kind"] == POLICY
     assert policy["spec"]["validations"][-1] == {
         "expression": "object.kind != 'VirtualMachineInstancetype'"
-        " || object.metadata.?name.orValue('') != 'probe.small.limits.virtshape.io'",
+        " || object.metadata.?name.orValue('') != 'probe.small.limits.instancetypes.virtshape.io'",
         "message": message(),
     }

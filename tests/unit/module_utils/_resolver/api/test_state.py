@@ -6,17 +6,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.state import (
-    DEPRECATED_LABEL,
-    OBSOLETE_FROM,
-    REPLACEMENT,
-    STATE_LABEL,
-    Marks,
-    State,
-    is_active,
-    marks,
-    state_of,
-)
+from plugins.module_utils._resolver.api.keys import OBSOLETE_FROM_ANNOTATION, REPLACEMENT_ANNOTATION, STATE_LABEL
+from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL, Marks, State, is_active, marks, state_of
 
 
 def labelled(labels: dict[str, Any] | None, annotations: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -54,8 +45,10 @@ def test_declared_state_is_read_back(options: dict[str, Any], state: State, text
 
 
 def test_state_removes_marks_of_an_inherited_state() -> None:
-    assert marks({"obsolete": {}}).annotations == {OBSOLETE_FROM: None}
-    nothing = Marks({DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT: None, OBSOLETE_FROM: None})
+    assert marks({"obsolete": {}}).annotations == {OBSOLETE_FROM_ANNOTATION: None}
+    nothing = Marks(
+        {DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT_ANNOTATION: None, OBSOLETE_FROM_ANNOTATION: None}
+    )
     assert marks({"obsolete": None}) == nothing
     assert marks({}) == Marks({}, {})
 

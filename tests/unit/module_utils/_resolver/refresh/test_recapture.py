@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from captured_vms import unknown_drift
 
+from plugins.module_utils._resolver.api.keys import REFRESH_ANNOTATION
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.refresh import drift, recapture
@@ -32,13 +33,13 @@ def part(state: str, revision: str, now: int, vm: Manifest | None = None, **more
 
 def test_bump_patches_remove_their_annotation() -> None:
     begun, ended = (patch["spec"]["template"]["metadata"]["annotations"] for patch in recapture.BUMP_PATCHES)
-    assert begun == {recapture.REFRESH_ANNOTATION: "begun"} and ended == {recapture.REFRESH_ANNOTATION: None}
+    assert begun == {REFRESH_ANNOTATION: "begun"} and ended == {REFRESH_ANNOTATION: None}
     assert recapture.bump_patches(vm()) == recapture.BUMP_PATCHES
 
 
 def test_annotation_of_an_interrupted_bump_is_removed() -> None:
     interrupted = vm()
-    interrupted["spec"]["template"] = {"metadata": {"annotations": {recapture.REFRESH_ANNOTATION: "begun"}}}
+    interrupted["spec"]["template"] = {"metadata": {"annotations": {REFRESH_ANNOTATION: "begun"}}}
     assert recapture.bump_patches(interrupted) == recapture.BUMP_PATCHES[1:]
     assert recapture.must_bump_generation(unknown_drift(interrupted))
     assert recapture.keeps_restart_required(interrupted, None)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.keys import RETRIED_ANNOTATION
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.kubevirt.vm import failures, readiness
 
@@ -35,7 +36,7 @@ def test_a_volume_without_a_disk_has_a_remedy() -> None:
 @pytest.mark.parametrize("reason", ["FailedCreate", "FailedFindInstancetype"])
 def test_what_was_missing_may_be_there_now(reason: str) -> None:
     patch = failures.retry_patch(vm(reason))
-    assert patch == {"metadata": {"annotations": {failures.RETRIED_ANNOTATION: "7"}}}
+    assert patch == {"metadata": {"annotations": {RETRIED_ANNOTATION: "7"}}}
     assert readiness.readiness(vm(reason)).failed == f"{reason}: no"
     assert failures.unfinished_change(vm(reason)) is None
 
