@@ -251,10 +251,6 @@ results:
       description: Names of the newly captured revisions, by V(instancetype) and V(preference).
       type: dict
       returned: always
-    method:
-      description: How the module refreshed the VM, by the V(status) or by the spelling of the V(kind).
-      type: str
-      returned: when it was done
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import

@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client, config, dynamic
 
 from modules_support import Task, by_name, vm, warned
-from plugins.module_utils._resolver.declare.power import STATES
+from plugins.module_utils._resolver.change.power import STATES
 
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
 CHANGES = "check mode cannot tell whether an earlier task of the play changes that"

@@ -1,10 +1,8 @@
 """A refresh ends: one restart at most, and none by a second run, whatever has changed and whoever may do it."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 from waiting import wait_until
 
 from modules_support import Task, by_name, objects
@@ -65,11 +63,7 @@ def specs(api: Any, namespace: str) -> dict[str, Any]:
     return {item["metadata"]["name"]: item["spec"] for item in result.to_dict()["items"]}
 
 
-@pytest.mark.parametrize("method", ["status", "kind"])
-def test_each_guest_is_restarted_once_at_most(
-    task: Task, namespace: str, api: Any, user_with: Callable[..., dict[str, Any]], method: str
-) -> None:
-    user = user_with(*EDITOR) if method == "kind" else {}
+def test_each_guest_is_restarted_once_at_most(task: Task, namespace: str, api: Any) -> None:
     declare(task, changed=False)
     create(task)
     declare(task, changed=True)
@@ -78,9 +72,8 @@ def test_each_guest_is_restarted_once_at_most(
     needs = {name: need for name, (_change, need) in {**SIZES, **PREFERENCES}.items()}
     assert {name: item["needs"] for name, item in foreseen.items()} == needs
 
-    done = task("controller_revision", restart="if_required", **user)
+    done = task("controller_revision", restart="if_required")
     results = by_name(done["results"])
-    assert {name: item.get("method") for name, item in results.items()} == dict.fromkeys(NAMES, method), results
     assert {name: item["needs"] for name, item in results.items()} == needs
     assert {name: item["restarted"] for name, item in results.items()} == {
         name: need == "restart" for name, need in needs.items()
@@ -93,20 +86,10 @@ def test_each_guest_is_restarted_once_at_most(
     # No trace of the refresh in what users have declared.
     assert specs(api, namespace) == declared
 
-    assert not task("controller_revision", restart="if_required", **user)["changed"]
+    assert not task("controller_revision", restart="if_required")["changed"]
     assert guests(api, namespace) == after
     seen = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
     assert all(item["guest_current"] and not item["restart_required"] for item in seen), seen
-
-
-KUBEVIRT = {"apiGroups": ["kubevirt.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
-EDITOR = [
-    KUBEVIRT,
-    {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["patch"]},
-    {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]},
-    {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["get", "list"]},
-    {"apiGroups": ["subresources.kubevirt.io"], "resources": ["virtualmachines/restart"], "verbs": ["update"]},
-]
 
 
 def test_guest_restarted_by_a_user_is_skipped(task: Task, namespace: str, api: Any) -> None:

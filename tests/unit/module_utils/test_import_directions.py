@@ -20,7 +20,8 @@ COMPUTED = ADMISSION | {"_resolver.kubevirt.admission"}
 GUEST = COMPUTED | {"_resolver.guest"}
 PREFLIGHT = GUEST | {"_resolver.choose"}
 DECLARE = PREFLIGHT | {"_resolver.preflight"}
-CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
+CHANGE = DECLARE | {"_resolver.refresh"}
+CATALOG = CHANGE | {"_resolver.declare", "_resolver.change"}
 RESOLVER = CATALOG | {"_resolver.catalog"}
 CLIENT = API
 READS = RESOLVER | {"_cluster.client"}
@@ -44,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.refresh": GUEST,
     "_resolver.preflight": PREFLIGHT,
     "_resolver.declare": DECLARE,
+    "_resolver.change": CHANGE,
     "_resolver.catalog": CATALOG,
     "_cluster.client": CLIENT,
     "_cluster.reads": READS | {"_yaml_documents"},

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.writes.engine import send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
+from ..._cluster.writes.send import send
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding

@@ -17,8 +17,8 @@ from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.task import Task
 from ..._cluster.writes.declare import declare
-from ..._cluster.writes.engine import NO_DRY_RUN, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from ..._cluster.writes.send import NO_DRY_RUN, run_dry, send
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import (

@@ -13,7 +13,7 @@ from ..._cluster.client.transport import web_pool
 from ..._cluster.reads.delays import blockers, listed_events, newest_events
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.task import Task
-from ..._cluster.writes.engine import send, send_create
+from ..._cluster.writes.send import send, send_create
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.write import merge_patch, replace

@@ -8,6 +8,15 @@ from typing import Any
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.unquoted import FROM_YAML
+from ..._resolver.change.revision_steps import (
+    RevisionJob,
+    is_changed,
+    is_restarted,
+    needs,
+    needs_restart_still,
+)
+from ..._resolver.change.step import Job
+from ..._resolver.kubevirt.vm.readiness import restart_required
 from ..._resolver.refresh import move, revision_change
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed, TaskFailed
@@ -15,9 +24,8 @@ from ..client.session import Session
 from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.snapshot import namespace_problem
 from ..task import Task
-from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
-from ..writes.revision_outcome import RevisionOutcome, excuse_unmet
-from ..writes.revision_writes import change
+from ..writes.pruning import migrate_revisions, prunable, prune
+from ..writes.revisions import change, excuse_unmet
 from .module import ON_FAILURE, Module, Params, Result
 from .options import (
     AUTH,
@@ -66,19 +74,19 @@ def _run(params: Params, task: Task) -> Result:
         return changed_result(params, task, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, task)
     if params["state"] == "upgraded":
-        upgrades = upgrade_revisions(session, vms, task)
-        results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
+        migrated = migrate_revisions(session, vms, task)
+        results = [{**refresh_result(job.goal), **_change(job, job.changed)} for job in migrated]
         upgraded = {"cluster": session.host, "results": results}
         return changed_result(params, task, "virtual machines", params["state"], upgraded)
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].cluster.release)):
         raise TaskFailed(f"patch: {problem}")
-    outcomes = change(session, vms, _decision(params), params["restart"], task)
+    jobs = change(session, vms, _decision(params), params["restart"], task)
     if task.check_mode:
-        excuse_unmet(outcomes)
-    task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
-    result: Result = {"cluster": session.host, "results": [revision_result(outcome) for outcome in outcomes]}
+        excuse_unmet(jobs)
+    task.warnings += group_warnings((job.label, warning) for job in jobs for warning in job.warnings)
+    result: Result = {"cluster": session.host, "results": [revision_result(job) for job in jobs]}
     if task.diff:
-        result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
+        result["diff"] = [_diff(job) for job in jobs if is_changed(job)]
     return changed_result(params, task, "virtual machines", params["state"], result)
 
 
@@ -159,52 +167,50 @@ def _prune(params: Params, task: Task) -> Result:
         raise TaskFailed(message) from error
     if not revisions and (problem := namespace_problem(session, params["namespace"])):
         task.report_missing(problem)
-    if not task.check_mode:
-        prune(session, revisions, task)
-    results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
+    prune(session, revisions, task)
+    results = [{"name": job.key.name, "namespace": job.key.namespace, **_change(job, job.changed)} for job in revisions]
     return changed_result(params, task, "revisions", params["state"], {"results": results})
 
 
-def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
-    failed = {"msg": outcome.failed} if outcome.failed else {}
-    return {"changed": outcome.changed, "failed": bool(outcome.failed), **failed}
+def _change(job: Job[Any], changed: bool) -> Result:
+    failed = {"msg": job.failed} if job.failed else {}
+    return {"changed": changed, "failed": bool(job.failed), **failed}
 
 
-def revision_result(outcome: RevisionOutcome) -> Result:
-    result = {**refresh_result(outcome.before), **_change(outcome)}
-    result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
-    effect = outcome.change.effect if outcome.change.due else None
-    if outcome.change.previous is not None:
-        result.update(spec=outcome.change.spec, previous=outcome.change.previous)
+def revision_result(job: RevisionJob) -> Result:
+    goal, vm = job.goal, job.seen.live
+    change = goal.change
+    result = {**refresh_result(goal.before), **_change(job, is_changed(job))}
+    result.update(restarted=is_restarted(job), revisions=goal.revisions, needs=needs(job))
+    effect = change.effect if change.due else None
+    if change.previous is not None:
+        result.update(spec=change.spec, previous=change.previous)
     if effect is not None:
         result.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
-    if outcome.warnings:
-        result["warnings"] = outcome.warnings
-    if outcome.written and outcome.vm is not None:
+    if job.warnings:
+        result["warnings"] = job.warnings
+    if job.written and vm is not None:
         result["expanded"] = [
-            matcher_field.matcher
-            for matcher_field in outcome.change.matcher_fields
-            if not matcher_field.matcher_of(outcome.vm)
+            matcher_field.matcher for matcher_field in change.matcher_fields if not matcher_field.matcher_of(vm)
         ]
-    if outcome.method:
-        result["method"] = outcome.method
-    if outcome.vm is not None:
-        result["status"] = printable_status(outcome.vm)
-    if outcome.before.guest_current is not None or outcome.written:
-        result.update(restart_required=outcome.restart_required)
-    if outcome.guest_current:
+    if vm is not None:
+        result["status"] = printable_status(vm)
+    if goal.before.guest_current is not None or job.written:
+        result.update(restart_required=needs_restart_still(job))
+    if goal.guest_current:
         result["guest_current"] = True
         result.pop("outstanding", None)
-    reason = outcome.restart_reason
+    reason = (restart_required(vm or {}) or {}).get("message")
     if reason:
-        result["restart_reason"] = reason
-    elif outcome.written:
+        result["restart_reason"] = str(reason)
+    elif job.written:
         result.pop("restart_reason", None)
     return result
 
 
-def _diff(outcome: RevisionOutcome) -> Result:
-    changes = outcome.change.effect.changes if outcome.change.effect is not None else ()
+def _diff(job: RevisionJob) -> Result:
+    effect = job.goal.change.effect
+    changes = effect.changes if effect is not None else ()
     before, after = ({change["field"]: change[side] for change in changes} for side in ("before", "after"))
-    states = ("current", ", ".join(outcome.revisions.values()) or "changed")
-    return diff_of(f"VirtualMachine {outcome.label}", before, after, states)
+    states = ("current", ", ".join(job.goal.revisions.values()) or "changed")
+    return diff_of(f"VirtualMachine {job.label}", before, after, states)

@@ -26,8 +26,7 @@ from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.watch import wait_in_namespaces
 from ..task import Task
 from ..writes.lease import acquire, release
-from ..writes.revision_outcome import excuse_unmet
-from ..writes.revision_writes import change
+from ..writes.revisions import change, excuse_unmet
 from .controller_revision import revision_result
 from .module import Params
 from .options import selection_problem
@@ -199,10 +198,10 @@ class RolloutRun:
                 if problem:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
             planned = replace(self._task, check_mode=True, server_dry_run=first)
-            outcomes = change(self._session, vms, self._decision, rollout.NEVER, planned)
+            jobs = change(self._session, vms, self._decision, rollout.NEVER, planned)
             if self._check:
-                excuse_unmet(outcomes)
-            results = list(map(revision_result, outcomes))
+                excuse_unmet(jobs)
+            results = list(map(revision_result, jobs))
             self.warnings = [
                 (vm.label, text) for vm, result in zip(vms, results) for text in result.get("warnings", ())
             ]
@@ -313,8 +312,8 @@ class RolloutRun:
 
     def _change(self, labels: Sequence[str], decide: Callable[[Drift], RevisionChange]) -> dict[str, Facts]:
         task = replace(self._task, wait_timeout=self._settings["wait_timeout"])
-        outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], task)
-        by_label = {outcome.label: revision_result(outcome) for outcome in outcomes}
+        jobs = change(self._session, self._inspected(labels), decide, self._settings["restart"], task)
+        by_label = {job.label: revision_result(job) for job in jobs}
         gone = {"failed": True, "changed": True, "msg": "it is gone"}
         return {label: by_label.get(label, gone) for label in labels}
 

@@ -12,7 +12,7 @@ from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.choose.adopt import Candidate
 from ..._resolver.guest.effect import RESTART
 from ..task import Task
-from ..writes.adopt import AdoptOutcome, adopt
+from ..writes.adopt import AdoptJob, adopt
 from .module import ON_FAILURE, Module, Params, Result
 from .options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, select_vms
 from .results import (
@@ -50,7 +50,7 @@ def _run(params: Params, task: Task) -> Result:
 MODULE = Module(_SPEC, _run)
 
 
-def _task_result(params: Params, task: Task, vms: list[AdoptOutcome]) -> Result:
+def _task_result(params: Params, task: Task, vms: list[AdoptJob]) -> Result:
     refusals = [_is_refused(vm, task.check_mode) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
@@ -61,9 +61,9 @@ def _task_result(params: Params, task: Task, vms: list[AdoptOutcome]) -> Result:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
     task.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
     task.warnings += group_warnings(
-        (vm.label, vm.declared_elsewhere) for vm in vms if vm.changed and vm.declared_elsewhere
+        (vm.label, vm.goal.declared_elsewhere) for vm in vms if vm.changed and vm.goal.declared_elsewhere
     )
-    waiting = [vm.label for vm in vms if vm.changed and vm.effect is not None and vm.effect.needs == RESTART]
+    waiting = [vm.label for vm in vms if vm.changed and vm.goal.effect is not None and vm.goal.effect.needs == RESTART]
     task.warnings += restart_warning(waiting, task.check_mode, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
@@ -82,7 +82,7 @@ def _task_result(params: Params, task: Task, vms: list[AdoptOutcome]) -> Result:
     return {**result, "msg": _message(task, vms)}
 
 
-def _message(task: Task, vms: list[AdoptOutcome]) -> str:
+def _message(task: Task, vms: list[AdoptJob]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
     others = len(vms) - count - failed
     parts = [f"{count} {'would be' if task.check_mode else 'was' if count == 1 else 'were'} adopted"]
@@ -91,49 +91,49 @@ def _message(task: Task, vms: list[AdoptOutcome]) -> str:
     return f"{counted_noun(len(vms), 'virtual machines')}: {', '.join(parts)}"
 
 
-def _is_refused(vm: AdoptOutcome, check_mode: bool) -> bool:
+def _is_refused(vm: AdoptJob, check_mode: bool) -> bool:
     """Whether a VM fails the task. In check mode, a VM without a matching instancetype is only reported."""
-    return bool(vm.failed) and not (check_mode and vm.adoption is not None and vm.adoption.chosen is None)
+    return bool(vm.failed) and not (check_mode and vm.goal.adoption is not None and vm.goal.adoption.chosen is None)
 
 
-def _failure(vm: AdoptOutcome) -> str:
+def _failure(vm: AdoptJob) -> str:
     """The reason, with the nearest match and how it can be taken."""
-    nearest = vm.adoption.nearest if vm.adoption is not None else ()
-    if vm.adoption is None or not nearest:
+    nearest = vm.goal.adoption.nearest if vm.goal.adoption is not None else ()
+    if vm.goal.adoption is None or not nearest:
         return str(vm.failed)
-    proposal = vm.adoption.proposal or nearest[0]
+    proposal = vm.goal.adoption.proposal or nearest[0]
     names = " and ".join(
         matcher_field["name"] for matcher_field in (proposal.instancetype, proposal.preference) if matcher_field
     )
     why = proposal.refusal or f"differs in {', '.join(difference['field'] for difference in proposal.differences)}"
-    remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
+    remedy = f"; {vm.goal.adoption.remedy}" if vm.goal.adoption.remedy else ""
     return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
 
 
-def _result(vm: AdoptOutcome) -> Result:
-    metadata = vm.vm["metadata"]
+def _result(vm: AdoptJob) -> Result:
+    metadata = vm.goal.vm["metadata"]
     result: Result = {
         "name": metadata["name"],
         "namespace": metadata["namespace"],
         "uid": metadata.get("uid", ""),
         "changed": vm.changed,
-        "fits": vm.adoption is None or vm.adoption.chosen is not None,
+        "fits": vm.goal.adoption is None or vm.goal.adoption.chosen is not None,
     }
     if vm.failed:
         result["msg"] = _failure(vm)
-    if vm.adoption is None:
-        matchers = {matcher_field.matcher: matcher_field.matcher_of(vm.vm) for matcher_field in MATCHER_FIELDS}
+    if vm.goal.adoption is None:
+        matchers = {matcher_field.matcher: matcher_field.matcher_of(vm.goal.vm) for matcher_field in MATCHER_FIELDS}
         return {**result, **{name: matcher for name, matcher in matchers.items() if matcher}}
-    chosen = vm.adoption.chosen
+    chosen = vm.goal.adoption.chosen
     if chosen is None:
-        return {**result, "nearest": [_pair(candidate) for candidate in vm.adoption.nearest]}
+        return {**result, "nearest": [_pair(candidate) for candidate in vm.goal.adoption.nearest]}
     result.update(_pair(chosen))
     result["removed"] = list(chosen.removed)
-    result["manifest"] = _manifest(chosen.vm, vm.vm)
-    if vm.effect is not None:
-        result["needs"] = vm.effect.needs
-        if vm.effect.reason:
-            result["restart_reason"] = vm.effect.reason
+    result["manifest"] = _manifest(chosen.vm, vm.goal.vm)
+    if vm.goal.effect is not None:
+        result["needs"] = vm.goal.effect.needs
+        if vm.goal.effect.reason:
+            result["restart_reason"] = vm.goal.effect.reason
     return result
 
 
@@ -167,7 +167,7 @@ def _manifest(vm: Result, live: Result) -> Result:
     }
 
 
-def _diff(vm: AdoptOutcome) -> Result:
-    chosen = vm.adoption.chosen if vm.adoption is not None else None
-    before, after = redact(vm.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
+def _diff(vm: AdoptJob) -> Result:
+    chosen = vm.goal.adoption.chosen if vm.goal.adoption is not None else None
+    before, after = redact(vm.goal.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
     return diff_of(f"VirtualMachine {vm.label}", {"spec": before}, {"spec": after}, ("current", "adopted"))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.name_rules import quoted
+from ..._resolver.change.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED
+from ..._resolver.change.power_steps import REQUEST, PowerRequest
 from ..._resolver.declare import option_checks
-from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
-from ..writes.power import PowerOutcome, power
+from ..writes.power import PowerJob, power, power_job
 from .module import ON_FAILURE, Module, Params, Result
 from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, label_selector, select_vms
 from .results import changed_result, diff_of, group_warnings
@@ -49,11 +51,11 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, task: Task) -> Result:
     session = task.connect(params)
     requested = _listed(params) if params["virtual_machines"] is not None else _selected(params, session, task)
-    outcomes = power(session, requested, task)
-    result: Result = {"cluster": session.host, "results": [_result(outcome) for outcome in outcomes]}
-    task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
+    power(session, requested, task)
+    result: Result = {"cluster": session.host, "results": [_result(job) for job in requested]}
+    task.warnings += group_warnings((job.label, warning) for job in requested for warning in job.warnings)
     if task.diff:
-        result["diff"] = [_diff(outcome, task.check_mode) for outcome in outcomes if outcome.changed]
+        result["diff"] = [_diff(job, task.check_mode) for job in requested if job.changed]
     return changed_result(params, task, "virtual machines", "changed", result)
 
 
@@ -67,7 +69,7 @@ MODULE = Module(
 )
 
 
-def _selected(params: Params, session: Session, task: Task) -> list[PowerOutcome]:
+def _selected(params: Params, session: Session, task: Task) -> list[PowerJob]:
     """The VMs selected by names, by labels, or by both."""
     requested = _requested(params, "")
     names, labels = params["names"], label_selector(params)
@@ -75,14 +77,14 @@ def _selected(params: Params, session: Session, task: Task) -> list[PowerOutcome
         raise TaskFailed("namespace: required with names")
     check_selector(params)
     if labels is None:
-        return [PowerOutcome(params["namespace"], name, *requested) for name in dict.fromkeys(names)]
+        return [power_job(params["namespace"], name, requested) for name in dict.fromkeys(names)]
     vms = select_vms(params, session, task, required=True)
-    return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], *requested) for vm in vms]
+    return [power_job(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
 
 
-def _listed(params: Params) -> list[PowerOutcome]:
+def _listed(params: Params) -> list[PowerJob]:
     """The VMs of the option `virtual_machines`."""
-    outcomes: dict[tuple[str, str], PowerOutcome] = {}
+    jobs: dict[ObjectKey, PowerJob] = {}
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _VM_OPTIONS}
         where = f"virtual_machines[{index}] ({quoted(options['name'])[1:-1]})"
@@ -91,16 +93,15 @@ def _listed(params: Params) -> list[PowerOutcome]:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
             raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
-        outcome = PowerOutcome(own["namespace"], options["name"], *_requested(own, f"{where}: "))
-        key = (outcome.namespace, outcome.name)
-        if key in outcomes:
-            raise TaskFailed(f"{where}: name: another entry names {outcome.label} too; remove one of them")
-        outcomes[key] = outcome
-    return list(outcomes.values())
+        job = power_job(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        if job.key in jobs:
+            raise TaskFailed(f"{where}: name: another entry names {job.label} too; remove one of them")
+        jobs[job.key] = job
+    return list(jobs.values())
 
 
-def _requested(options: Params, where: str) -> tuple[str, bool, int | None]:
-    """The power state that the options of a VM, or of the task, request, as fields of PowerOutcome."""
+def _requested(options: Params, where: str) -> PowerRequest:
+    """The power state that the options of a VM, or of the task, request."""
     state, grace = options["state"], options["grace_period"]
     problem = None
     if state is None:
@@ -113,45 +114,50 @@ def _requested(options: Params, where: str) -> tuple[str, bool, int | None]:
         problem = "grace_period: only valid with force; otherwise the grace period of the VM applies"
     if problem:
         raise TaskFailed(f"{where}{problem}")
-    return state, bool(options["paused"]), (grace or 0) if options["force"] else None
+    return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
 
 
-def _result(outcome: PowerOutcome) -> Result:
+def _verb(job: PowerJob) -> str:
+    """The request that was sent (check mode: would be sent), "" for none."""
+    return job.goal.verb if REQUEST in job.done else ""
+
+
+def _result(job: PowerJob) -> Result:
     result: Result = {
-        "name": outcome.name,
-        "namespace": outcome.namespace,
-        "state": outcome.state,
-        "verb": outcome.verb,
-        "changed": outcome.changed,
-        "failed": bool(outcome.failed),
+        "name": job.key.name,
+        "namespace": job.key.namespace,
+        "state": job.goal.state,
+        "verb": _verb(job),
+        "changed": bool(_verb(job)),
+        "failed": bool(job.failed),
     }
-    if outcome.failed:
-        result["msg"] = outcome.failed
-    if outcome.vm is not None:
-        result["status"] = printable_status(outcome.vm)
-        result["run_strategy"] = run_strategy(outcome.vm)
-    if outcome.vm_before is not None:
-        result["uid"] = outcome.vm_before["metadata"].get("uid", "")
-        result["status_before"] = printable_status(outcome.vm_before)
-    if outcome.vmi is not None:
-        result["vmi"] = vmi_result(outcome.vmi)
+    if job.failed:
+        result["msg"] = job.failed
+    if job.seen.live is not None:
+        result["status"] = printable_status(job.seen.live)
+        result["run_strategy"] = run_strategy(job.seen.live)
+    if job.before.live is not None:
+        result["uid"] = job.before.live["metadata"].get("uid", "")
+        result["status_before"] = printable_status(job.before.live)
+    if job.seen.vmi is not None:
+        result["vmi"] = vmi_result(job.seen.vmi)
     return result
 
 
-def _diff(outcome: PowerOutcome, check_mode: bool) -> Result:
-    before = _power_of(outcome.vm_before, outcome.vmi_before)
-    after = _predicted(outcome) if check_mode else _power_of(outcome.vm, outcome.vmi)
-    return diff_of(f"VirtualMachine {outcome.label}", before, after, ("", outcome.verb))
+def _diff(job: PowerJob, check_mode: bool) -> Result:
+    after = _predicted(job) if check_mode else _power_of(*job.seen)
+    return diff_of(f"VirtualMachine {job.label}", _power_of(*job.before), after, ("", _verb(job)))
 
 
-def _predicted(outcome: PowerOutcome) -> Result:
+def _predicted(job: PowerJob) -> Result:
     """The power state that the request would lead to."""
-    status = {"status": "Paused" if outcome.paused else _STATUS.get(outcome.state, "Running")}
-    if outcome.state == STOPPED:
+    state = job.goal.state
+    status = {"status": "Paused" if job.goal.paused else _STATUS.get(state, "Running")}
+    if state == STOPPED:
         return status
-    if outcome.state in (STARTED, RESTARTED):
+    if state in (STARTED, RESTARTED):
         return {**status, "vmi": "new"}
-    return {**_power_of(None, outcome.vmi_before), **status}
+    return {**_power_of(None, job.before.vmi), **status}
 
 
 def _power_of(vm: Result | None, vmi: Result | None) -> Result:

@@ -19,18 +19,11 @@ _VOLUME = "DataVolume"
 _VM = "VirtualMachine"
 # The most watches at the same time. Each is a thread and a connection; further namespaces wait for their turn.
 WATCHES = 64
-# Seconds within which a controller observes an object after a write.
-STALE = 5.0
 # Seconds between two looks at what VMs need: as long as a VM waits for a missing disk, two of them.
 LOOK = 10.0
 
 
 Probe = Callable[[str, "Manifest | None"], Progress]
-
-
-def with_grace(state: Progress) -> Progress:
-    """The state of an object whose controller may not have observed the last write: a failure may predate it."""
-    return Progress(stuck=state.failed, grace=STALE) if state.failed else state
 
 
 def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> Progress:

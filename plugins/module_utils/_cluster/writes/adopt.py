@@ -5,50 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 
-from ..._resolver.api.keys import FIELD_MANAGER
-from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, namespace_of, namespaced_name
-from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
-from ..._resolver.api.write import Write, json_patch
+from ..._resolver.api.manifest import Manifest, namespaced_name
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField, ObjectKey
+from ..._resolver.api.write import json_patch
+from ..._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refusal, Seen, Step
 from ..._resolver.choose import adopt as rules
-from ..._resolver.choose.adopt import Adoption, Candidate
+from ..._resolver.choose.adopt import Adoption
 from ..._resolver.guest.effect import GuestEffect, admitted_effect
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, is_outdated, value_or_default
+from ..client.errors import ApiError, is_outdated
 from ..client.session import Session
-from ..reads.admission import Mutators
 from ..reads.lookup import ClusterLookup
 from ..task import Task
-from .engine import WriteOutcome, run_dry, run_writes, send
+from .engine import run
 
-_VM = KINDS["VirtualMachine"]
-_VMI = KINDS["VirtualMachineInstance"]
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
 
 
 @dataclass(eq=False)
-class AdoptOutcome(WriteOutcome):
-    """The outcome for one VM.
+class AdoptGoal:
+    """What a VM adopts.
 
-    vm: the live VM. adoption: None if the VM already has an instancetype. effect: what the adoption does to
-    the guest. declared_elsewhere: what to warn of because another writer declares the VM, or None.
+    vm: the live VM. adoption: None if the VM already has an instancetype. effect: what the adoption does to the guest.
+    declared_elsewhere: what to warn of because another writer declares the VM, or None.
     """
 
     vm: Manifest
     adoption: Adoption | None = None
     effect: GuestEffect | None = None
-    changed: bool = False
     declared_elsewhere: str | None = None
 
-    @property
-    def key(self) -> tuple[str, str]:
-        return namespaced_name(self.vm)
 
-    @property
-    def label(self) -> str:
-        return "/".join(self.key)
+AdoptJob = Job[AdoptGoal]
+
+
+def adopt_job(vm: Manifest, adoption: Adoption | None = None, effect: GuestEffect | None = None) -> AdoptJob:
+    return Job(ObjectKey(VM.kind, *namespaced_name(vm)), AdoptGoal(vm, adoption, effect))
 
 
 def adopt(
@@ -58,51 +53,49 @@ def adopt(
     instancetypes: list[str] | None = None,
     preferences: list[str] | None = None,
     accept: Sequence[str] = (),
-) -> list[AdoptOutcome]:
-    """Chooses an instancetype and a preference for each VM; returns outcomes in the order of `vms`.
+) -> list[AdoptJob]:
+    """Chooses an instancetype and a preference for each VM; returns jobs in the order of `vms`.
 
     instancetypes, preferences: shell patterns of the names to choose from; None for all. accept: the fields that may
     differ, see `choose.adopt`.
     Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
-    outcomes = [AdoptOutcome(vm) for vm in vms]
-    todo = [outcome for outcome in outcomes if not INSTANCETYPE.matcher_of(outcome.vm)]
+    jobs = [adopt_job(vm) for vm in vms]
+    todo = [job for job in jobs if not INSTANCETYPE.matcher_of(job.goal.vm)]
     if not todo:
-        return outcomes
+        return jobs
     lookup = ClusterLookup(session)
     cluster = lookup.cluster
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-    namespaces = sorted({outcome.vm["metadata"]["namespace"] for outcome in todo})
-    live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]
+    live = [item for namespace in sorted({job.key.namespace for job in todo}) for item in session.list(VMI, namespace)]
     vmis = {namespaced_name(item): item for item in live}
-    running = [(outcome.vm, vmis[outcome.key]) for outcome in todo if outcome.key in vmis]
+    for job in todo:
+        job.seen = Seen(job.goal.vm, vmis.get((job.key.namespace, job.key.name)))
+    running = [(job.goal.vm, job.seen.vmi) for job in todo if job.seen.vmi is not None]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
-    due: dict[AdoptOutcome, Candidate] = {}
-    for outcome in todo:
-        namespace = outcome.vm["metadata"]["namespace"]
-        outcome.warnings += assumption
-        outcome.adoption = rules.adopt(
-            outcome.vm,
-            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, outcome.warnings, task),
-            _candidates(lookup, PREFERENCE, namespace, preferences, outcome.warnings, task),
+    for job in todo:
+        job.warnings += assumption
+        goal, namespace = job.goal, job.key.namespace
+        adoption = goal.adoption = rules.adopt(
+            goal.vm,
+            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, job.warnings, task),
+            _candidates(lookup, PREFERENCE, namespace, preferences, job.warnings, task),
             cluster,
             accept,
         )
-        chosen = outcome.adoption.chosen
-        if chosen is None:
-            outcome.failed = outcome.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
+        if adoption.chosen is None:
+            job.failed = adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
-        outcome.failed, warning = rules.conflict(outcome.vm, chosen, FIELD_MANAGER, task.force_conflicts)
-        outcome.declared_elsewhere = warning
-        if outcome.failed is None:
-            outcome.changed = True
-            due[outcome] = chosen
-        future = admit(chosen.vm, outcome.vm, cluster)
-        outcome.effect = admitted_effect(outcome.vm, future, vmis.get(outcome.key), cluster)
-    if task.server_dry_run or not task.check_mode:
-        send_patch = _dry_run if task.check_mode else _write
-        run_writes(due, lambda outcome: send_patch(session, outcome, due[outcome]), task)
-    return outcomes
+        job.failed, goal.declared_elsewhere = rules.conflict(
+            goal.vm, adoption.chosen, session.field_manager, task.force_conflicts
+        )
+        goal.effect = admitted_effect(goal.vm, admit(adoption.chosen.vm, goal.vm, cluster), job.seen.vmi, cluster)
+    told = {job: len(job.warnings) for job in todo}
+    run(session, todo, [Step("adopt", partial(_decide, session.field_manager))], task, lookup=lookup)
+    for job, count in told.items():
+        # These are about the dry run of one VM.
+        job.warnings[count:] = [f"{job.label}: {warning}" for warning in job.warnings[count:]]
+    return jobs
 
 
 def _candidates(
@@ -139,41 +132,29 @@ def _candidates(
     ]
 
 
-def _write(session: Session, outcome: AdoptOutcome, chosen: Candidate) -> None:
-    outcome.changed = False
-    try:
+def _decide(field_manager: str, job: AdoptJob, _facts: Facts) -> Decision:
+    vm, adoption = job.goal.vm, job.goal.adoption
+    if adoption is None or adoption.chosen is None:
+        return None
+    chosen = adoption.chosen
+    patch = rules.patch(vm, chosen.vm)
+    writes = (json_patch(job.key.path, patch, fieldManager=field_manager, fieldValidation="Strict"),)
+
+    def instancetype_of(live: Manifest | None) -> Manifest:
+        return INSTANCETYPE.matcher_of(live or {}) or {}
+
+    return Act(
+        writes,
+        writes,
         # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
-        answer = send(session, _patch(outcome, chosen), lambda: _is_written(session, outcome.vm, chosen.instancetype))
-    except ApiError as error:
-        if not is_outdated(error):
-            raise
-        outcome.failed = _CHANGED
-        return
-    outcome.changed = _has_come(session, outcome, chosen, answer)
+        took_effect=lambda now: instancetype_of(now.live) == chosen.instancetype,
+        may_be_found=True,
+        on_error=_failure,
+        undone=lambda answer: (
+            "" if instancetype_of(answer).get("name") == chosen.instancetype["name"] else "spec.instancetype"
+        ),
+    )
 
 
-def _has_come(session: Session, outcome: AdoptOutcome, chosen: Candidate, answer: Manifest | None) -> bool:
-    """Whether the VM of an answer has the chosen instancetype. A VM without it fails."""
-    if not answer or (INSTANCETYPE.matcher_of(answer) or {}).get("name") == chosen.instancetype["name"]:
-        return True
-    outcome.failed = Mutators(session).undone("spec.instancetype", _VM, namespace_of(outcome.vm))
-    return False
-
-
-def _dry_run(session: Session, outcome: AdoptOutcome, chosen: Candidate) -> None:
-    client = session.dry_run_session()
-    warnings, outcome.warnings = outcome.warnings, []
-    run_dry(outcome, lambda _outcome: _has_come(session, outcome, chosen, send(client, _patch(outcome, chosen))))
-    outcome.changed = outcome.failed is None
-    outcome.warnings = [*warnings, *(f"{outcome.label}: {warning}" for warning in outcome.warnings)]
-
-
-def _patch(outcome: AdoptOutcome, chosen: Candidate) -> Write:
-    steps = rules.patch(outcome.vm, chosen.vm)
-    return json_patch(_VM.path(*outcome.key), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
-
-
-def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
-    """Whether the patch took effect although the response was lost."""
-    live = value_or_default(lambda: session.get(_VM, *namespaced_name(vm)), None)
-    return live is not None and INSTANCETYPE.matcher_of(live) == instancetype
+def _failure(refusal: Refusal) -> str:
+    return _CHANGED if isinstance(refusal, ApiError) and is_outdated(refusal) else str(refusal)

@@ -21,7 +21,7 @@ from ..client.errors import ApiError, RequestFailed, TaskFailed, value_or_defaul
 from ..client.session import Session
 from ..reads.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
 from ..task import Task
-from .engine import NO_DRY_RUN, send
+from .send import NO_DRY_RUN, send
 
 _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", False)
 

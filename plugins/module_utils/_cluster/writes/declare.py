@@ -23,8 +23,8 @@ from ..reads.admission import Mutators
 from ..reads.snapshot import Read, namespace_problem, read
 from ..reads.watch import WATCHES, wait_for
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
-from .engine import NOT_SENT, run_dry, run_writes
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
+from .send import NOT_SENT, run_dry, run_writes
 
 
 def declare(

@@ -1,165 +1,217 @@
-"""Carries out writes: many at the same time, each again where that is safe. Errors become failures of the outcomes.
+"""Carries out the steps of changes: reads the objects, sends what each step decides, and waits.
 
-All requests that change something go through `send`.
+Check mode is the same run: it sends dry runs instead, and does not wait.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from threading import Event
-from typing import Any, Final, TypeVar
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
 
-from ..._resolver.api.kinds import Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
-from ..client.concurrency import Backoff, map_concurrently
-from ..client.errors import (
-    ApiError,
-    ConnectionFailed,
-    RequestFailed,
-    is_other_object,
-    is_outdated,
-    lacks_permission,
-)
+from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.change.step import VM, VMI, Act, Decision, Job, Probe, Refuse, Seen, Step
+from ..client.concurrency import Backoff, seconds_left
+from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..task import UNKNOWN_IN_CHECK_MODE, Task
-
-# Proxies and the API server return these codes if they lose the connection to what serves the request.
-_UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)
-_NO_REASONS: Final = ("", "InternalError", "ServiceUnavailable", "Timeout")
-# The refusal of an admission webhook, which virt-api reports as an internal error.
-_DENIED: Final = "denied the request"
-NOT_SENT: Final = "not sent because another {} of the task failed and fail_fast is set"
-_NOT_FOUND: Final = re.compile(r'"([^"]+)" not found')
-NO_DRY_RUN: Final = "does not support dry run"
-"""What the API server says if a webhook takes no dry runs."""
+from ..reads.admission import Mutators
+from ..reads.lookup import ClusterLookup
+from ..reads.snapshot import read
+from ..reads.watch import wait_in_namespaces
+from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, UNKNOWN_IN_CHECK_MODE, Task
+from .send import run_dry, run_writes, send
 
 
-@dataclass(eq=False)
-class WriteOutcome:
-    """The outcome of the writes to one object. Subclasses add what their modules report; `kind_handler.DeclareOutcome`
-    is that of a declared object.
-
-    failed: the reason, on one line, or None. written: a write took effect. incomplete: in check mode, the object needs
-    another that does not exist, and that an earlier task of the play may create.
-    """
-
-    failed: str | None = field(default=None, init=False)
-    warnings: list[str] = field(default_factory=list, init=False)
-    written: bool = field(default=False, init=False)
-    incomplete: bool = field(default=False, init=False)
-
-    def warn(self, text: str) -> None:
-        """Adds a warning, unless the outcome has it already."""
-        if text not in self.warnings:
-            self.warnings.append(text)
-
-
-_Outcome = TypeVar("_Outcome", bound=WriteOutcome)
-
-
-def run_writes(
-    outcomes: Iterable[_Outcome], write: Callable[[_Outcome], Any], task: Task, noun: str = "object"
+def run(
+    session: Session,
+    jobs: Sequence[Job[Any]],
+    steps: Iterable[Step],
+    task: Task,
+    noun: str = "object",
+    lookup: ClusterLookup | None = None,
 ) -> None:
-    """Calls `write` for outcomes, `concurrency` at a time. With fail_fast, none begins after one has failed."""
-    stopped = Event()
+    """Takes jobs through steps. What becomes of them is in the jobs.
 
-    def run(outcome: _Outcome) -> None:
-        if stopped.is_set():
-            outcome.failed = NOT_SENT.format(noun)
-            return
-        try:
-            write(outcome)
-        except RequestFailed as error:
-            outcome.failed = outcome.failed or str(error)
-        if task.fail_fast and outcome.failed:
-            stopped.set()
-
-    map_concurrently(run, outcomes, task.concurrency)
-
-
-def run_dry(outcome: _Outcome, write: Callable[[_Outcome], Any]) -> None:
-    """Calls `write`, which sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
-
-    A rejection by the API server is a failure. A dry run without an answer is a warning.
+    One that fails does not stop the others, unless fail_fast is set. noun: what the objects are called in messages.
+    lookup: keeps what the steps look up; None: each step looks anew.
     """
+    run_of_task = _Run(session, task, noun, lookup)
+    left = _not_failed(jobs)
+    for step in steps:
+        left = run_of_task.take(step, left)
+
+
+def look(session: Session, jobs: Iterable[Job[Any]], kinds: Iterable[Kind] = (VM, VMI)) -> None:
+    """Reads the objects of jobs anew: one LIST of each kind for a namespace. One that cannot be read fails."""
+    for kind in kinds:
+        places: dict[str, list[Job[Any]]] = {}
+        for job in jobs:
+            places.setdefault(job.key.namespace, []).append(job)
+        for members in places.values():
+            _look_at(session, kind, members)
+
+
+def _look_at(session: Session, kind: Kind, jobs: list[Job[Any]]) -> None:
+    keys = {job: job.key._replace(kind=kind.kind) for job in jobs}
     try:
-        write(outcome)
-    except ConnectionFailed as error:
-        outcome.failed = str(error)
-    except ApiError as error:
-        if absent := _NOT_FOUND.search(error.message):
-            if not _is_named(absent[1], outcome.warnings):
-                outcome.warnings.append(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
-        elif outcome.incomplete and _DENIED in error.message:
-            # For example, a VM lacks the memory that a missing instancetype would give it.
-            outcome.warn(f"the dry run was denied, perhaps because of what does not exist yet: {error}")
-        elif lacks_permission(error) or NO_DRY_RUN in error.message:
-            outcome.warnings.append(f"the dry run could not check the object: {error}")
-        else:
-            outcome.failed = str(error)
+        objects = read(session, keys.values())
+    except RequestFailed as error:
+        for job in jobs:
+            job.failed = job.failed or str(error)
+        return
+    for job, key in keys.items():
+        _see(job, kind, objects.get(key))
 
 
-def send(session: Session, write: Write, took_effect: Callable[[], bool] | None = None) -> Manifest | None:
-    """Sends a write. Returns the response, {} if it was lost; None if another client has written the same.
+def _see(job: Job[Any], kind: Kind, live: Manifest | None) -> None:
+    job.seen = job.seen._replace(vmi=live) if kind is VMI else job.seen._replace(live=live)
 
-    took_effect: reads whether a write whose response was lost, or with which another client interfered, took effect;
-    None if it does not matter. Raises RequestFailed if the write had no effect.
-    """
-    pauses, lost = Backoff(), False
-    while True:
+
+def _not_failed(jobs: Iterable[Job[Any]]) -> list[Job[Any]]:
+    return [job for job in jobs if job.failed is None]
+
+
+class _Run:
+    """The requests and waits of one task."""
+
+    def __init__(self, session: Session, task: Task, noun: str, lookup: ClusterLookup | None) -> None:
+        self._session, self._task, self._noun, self._lookup = session, task, noun, lookup
+        # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
+        self._seconds = task.wait_timeout
+
+    @cached_property
+    def _dry_run_session(self) -> Session:
+        return self._session.dry_run_session()
+
+    def take(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
+        """Takes jobs through one step. Returns those that go on."""
+        jobs = self._act(step, jobs)
+        if self._task.wait and not self._task.check_mode:
+            probes = {job: probe for job in jobs if (probe := step.until(job)) is not None}
+            began = time.monotonic()
+            if step.kind is None:
+                self._poll(step, probes)
+            else:
+                self._watch(step, step.kind, probes)
+            self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
+        return _not_failed(jobs)
+
+    def _act(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
+        """Reads what a step needs, and sends what it decides. Returns the jobs that go on."""
+        reads: dict[Kind, list[Job[Any]]] = {}
+        for job in jobs:
+            for kind in step.reads(job):
+                reads.setdefault(kind, []).append(job)
+        for kind, members in reads.items():
+            look(self._session, members, [kind])
+        jobs = _not_failed(jobs)
+        decisions = self._decide(step, jobs)
+        refused = {job: decided for job, decided in decisions.items() if isinstance(decided, Refuse)}
+        for job, refusal in refused.items():
+            self._refuse(job, refusal)
+        acts = {job: decided for job, decided in decisions.items() if isinstance(decided, Act)}
+        if acts and not self._task.check_mode:
+            time.sleep(step.pause)
+        run_writes(acts, lambda job: self._carry_out(step, job, acts[job]), self._task, self._noun)
+        return [job for job in jobs if job not in refused and job.failed is None]
+
+    def _decide(self, step: Step, jobs: list[Job[Any]]) -> dict[Job[Any], Decision]:
+        lookup = self._lookup or ClusterLookup(self._session)
         try:
-            return session.write(write)
+            lookup.gather(key for job in jobs for key in step.needs(job, lookup))
+            return {job: step.decide(job, lookup) for job in jobs}
         except RequestFailed as error:
-            if write.method == "DELETE" and _is_absent(error):
-                return None
-            lost = lost or _is_lost(error)
-            overtaken = _is_overtaken(error, write)
-            doubtful = lost or overtaken or _is_conflict(error, write)
-            if took_effect is not None and write.repeat is not RetrySafety.NEVER and doubtful and took_effect():
-                return {} if lost else None
-            retryable = overtaken or (write.repeat is RetrySafety.CHECK_FIRST and _is_lost(error))
-            if not retryable or not pauses.pause(session.retry_timeout):
-                raise
+            for job in jobs:
+                job.failed = str(error)
+            return {}
 
+    def _refuse(self, job: Job[Any], refusal: Refuse) -> None:
+        """Fails a job because of its present state; in check mode, an earlier task may change that: a warning."""
+        if self._task.check_mode:
+            unknown = UNKNOWN_IN_CHECK_MODE if refusal.missing else CHANGE_UNKNOWN_IN_CHECK_MODE
+            job.warn(f"{refusal.reason}; {unknown}")
+        else:
+            job.failed = refusal.reason
 
-def send_create(session: Session, kind: Kind, namespace: str | None, manifest: Manifest) -> None:
-    """Creates a named object. If a response was lost, an existing object of that name counts as created."""
-    write = create(kind.path(namespace), manifest)
-    send(session, write, lambda: session.get(kind, namespace, manifest["metadata"]["name"]) is not None)
+    def _carry_out(self, step: Step, job: Job[Any], act: Act) -> None:
+        if self._task.check_mode:
+            is_done = self._rehearse(job, act)
+        else:
+            is_done = self._send(job, act)
+            job.written = job.written or (is_done and act.is_change)
+        if is_done:
+            job.done.append(step.name)
+            job.acted = job.acted or act.is_change
+            for text in act.warnings:
+                job.warn(text)
 
+    def _send(self, job: Job[Any], act: Act) -> bool:
+        """Sends writes. Whether they have taken effect; not if another client has done the same."""
+        took_effect = None if act.took_effect is None else partial(self._took_effect, job.key, act, act.took_effect)
+        try:
+            return all(self._answers(job, act, send(self._session, write, took_effect)) for write in act.writes)
+        except RequestFailed as error:
+            job.failed = act.on_error(error)
+            return False
 
-def _is_absent(error: RequestFailed) -> bool:
-    return isinstance(error, ApiError) and (
-        (error.code == 404 and error.reason == "NotFound") or is_other_object(error)
-    )
+    def _took_effect(self, key: ObjectKey, act: Act, judge: Callable[[Seen], bool]) -> bool:
+        now: Job[None] = Job(key, None)
+        look(self._session, [now], act.evidence)
+        return now.failed is None and now.seen.live is not None and judge(now.seen)
 
+    def _answers(self, job: Job[Any], act: Act, answer: Manifest | None) -> bool:
+        """Whether the answer to a write shows what was asked for. A lost answer, {}, shows nothing else."""
+        undone = act.undone(answer) if answer and act.undone is not None else ""
+        if undone:
+            job.failed = Mutators(self._session).undone(undone, KINDS[job.key.kind], job.key.namespace)
+        return (answer is not None or act.may_be_found) and not undone
 
-def _is_conflict(error: RequestFailed, write: Write) -> bool:
-    """Whether another client has written the object since it was read. One that exists already is another client's."""
-    outdated = write.content_type == JSON_PATCH and isinstance(error, ApiError) and is_outdated(error)
-    return outdated or (error.code == 409 and error.reason != "AlreadyExists")
+    def _rehearse(self, job: Job[Any], act: Act) -> bool:
+        """Sends dry runs. Whether the step would be done: if a dry run cannot tell, it would."""
+        would_be_done = [True]
 
+        def send_dry_runs(_job: Job[Any]) -> None:
+            try:
+                for write in act.dry_run:
+                    self._answers(job, act, send(self._dry_run_session, write))
+            except RequestFailed as error:
+                if act.on_error(error) is not None:
+                    raise
+                would_be_done[0] = False
 
-def _is_overtaken(error: RequestFailed, write: Write) -> bool:
-    """Whether virt-controller has changed the VM between the read and the patch that virt-api makes for a request.
+        if self._task.server_dry_run:
+            run_dry(job, send_dry_runs)
+        return would_be_done[0] and job.failed is None
 
-    virt-api then passes on the refusal of its own patch, which had no effect (KubeVirt: vmVolumePatchStatus).
-    """
-    return write.repeat is RetrySafety.CHECK_FIRST and isinstance(error, ApiError) and is_outdated(error)
+    def _watch(self, step: Step, kind: Kind, probes: Mapping[Job[Any], Probe]) -> None:
+        """Watches a kind in each namespace. Failures and the objects last seen go into the jobs."""
+        members = {(job.key.namespace, job.key.name): job for job in probes}
+        named = {name: probes[job] for name, job in members.items()}
+        for name, (live, failure) in wait_in_namespaces(self._session, kind, named, self._seconds).items():
+            job = members[name]
+            _see(job, kind, live)
+            self._end_wait(step, job, failure)
 
+    def _poll(self, step: Step, probes: Mapping[Job[Any], Probe]) -> None:
+        """Takes the step again until the probes are done. Failures go into the jobs."""
+        pauses, deadline = Backoff(), time.monotonic() + self._seconds
+        waiting = dict(probes)
+        while waiting:
+            for job, probe in list(waiting.items()):
+                state = probe(job.seen.live)
+                if state.done or state.failed:
+                    del waiting[job]
+                    self._end_wait(step, job, state.failed)
+            if waiting and not pauses.pause(seconds_left(deadline) + pauses.seconds):
+                for job, probe in waiting.items():
+                    self._end_wait(step, job, probe(job.seen.live).pending)
+                return
+            again = self._act(step, list(waiting))
+            waiting = {job: waiting[job] for job in again}
 
-def _is_lost(error: RequestFailed) -> bool:
-    """Whether the response to this or an earlier attempt of the session was lost."""
-    if not isinstance(error, ApiError) or error.after_lost:
-        return True
-    unknown = error.code in _UNKNOWN_OUTCOME and error.reason in _NO_REASONS
-    return unknown and _DENIED not in error.message
-
-
-def _is_named(absent: str, warnings: Iterable[str]) -> bool:
-    """Whether a warning already names the missing object because of which a dry run could not answer."""
-    dry_run = (warning for warning in warnings if warning.endswith(UNKNOWN_IN_CHECK_MODE))
-    return any(absent in re.split(r"[^\w.-]+", warning) for warning in dry_run)
+    def _end_wait(self, step: Step, job: Job[Any], failure: str | None) -> None:
+        job.failed = step.after_wait(job, failure) if failure else None
+        job.waited.append(step.name)

@@ -13,13 +13,13 @@ from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import redact
+from ..._resolver.change.step import Outcome
 from ..._resolver.declare import plan
 from ..._resolver.declare.answer import Answered, Deviation, answered
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
 from ..client.session import Session
 from ..task import Task
-from .engine import WriteOutcome
 from .plan_writes import send_plan
 
 
@@ -45,7 +45,7 @@ NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 
 
 @dataclass(eq=False)
-class DeclareOutcome(WriteOutcome):
+class DeclareOutcome(Outcome):
     """The outcome for one declared object, which fails if that has a problem.
 
     planned: what to write; what only the write needs is dropped after it. skip_reason: why the object was left

@@ -14,7 +14,7 @@ from ..._resolver.api.write import create, replace
 from ..client.concurrency import display
 from ..client.errors import ApiError
 from ..client.session import Session
-from .engine import send
+from .send import send
 
 LEASE: Final = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
 # Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.

@@ -17,7 +17,7 @@ from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
 from ..client.errors import ApiError
 from ..client.session import Session
-from .engine import send
+from .send import send
 
 # A controller may write the object at the same time.
 _ATTEMPTS = 5

@@ -12,8 +12,8 @@ from ..._resolver.declare.rewrites import CONTROLLER
 from ..._resolver.preflight.plugging import PlugRequests, is_carried_out, is_requested, plug_write
 from ..client.session import Session
 from ..reads.watch import wait_for
-from .engine import send
 from .kind_handler import DeclareOutcome
+from .send import send
 
 _VM = KINDS["VirtualMachine"]
 _LISTS: Final[tuple[tuple[str, ...], ...]] = (

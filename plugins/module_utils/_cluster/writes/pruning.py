@@ -6,13 +6,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..._resolver.api.errors import KubeVirtError, value_or_none
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, labels_of
-from ..._resolver.api.matcher import MATCHER_FIELDS
+from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.api.write import delete, json_patch
+from ..._resolver.change.step import VM, Act, Decision, Facts, Job, Step
 from ..._resolver.kubevirt.find import revision_names
 from ..._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus
 from ..._resolver.refresh.controller_revisions import unreferenced
@@ -23,7 +23,8 @@ from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..reads.optional_kinds import list_if_served, pools_as_vms
 from ..task import Task
-from .engine import WriteOutcome, run_writes, send, send_create
+from .engine import run
+from .send import run_writes, send, send_create
 
 _REVISION = KINDS["ControllerRevision"]
 _VM = KINDS["VirtualMachine"]
@@ -31,29 +32,13 @@ _SNAPSHOTS = "snapshot.kubevirt.io"
 _NAME = re.compile(r"[a-z0-9.-]+")
 
 
-@dataclass(eq=False)
-class PruneOutcome(WriteOutcome):
-    """An unreferenced revision, and the outcome of its deletion. uid: "" if unknown."""
-
-    namespace: str
-    name: str
-    uid: str = ""
-
-    @property
-    def changed(self) -> bool:
-        """Whether it is, or would be, deleted."""
-        return not self.failed
+PruneJob = Job[str]
+"""An unreferenced revision. Its goal is the UID of what to delete, "" if unknown."""
+MigrationJob = Job[Drift]
+"""A VM whose revisions have older API versions."""
 
 
-@dataclass(eq=False)
-class UpgradeOutcome(WriteOutcome):
-    """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
-
-    before: Drift
-    changed: bool = False
-
-
-def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
+def prunable(session: Session, namespace: str, keep: int) -> list[PruneJob]:
     """The revisions of instancetypes and preferences that no VM, pool, snapshot or restore of the namespace refers to.
 
     keep: the number of newest unreferenced revisions to keep for each VM and object.
@@ -77,20 +62,20 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
             )
             groups.setdefault(group_key, []).append(revision)
     return [
-        PruneOutcome(namespace, revision["metadata"]["name"], revision["metadata"].get("uid") or "")
+        Job(ObjectKey(_REVISION.kind, namespace, revision["metadata"]["name"]), revision["metadata"].get("uid") or "")
         for group in groups.values()
         for revision in group[: max(0, len(group) - keep)]
     ]
 
 
-def prune(session: Session, revisions: list[PruneOutcome], task: Task) -> None:
+def prune(session: Session, revisions: list[PruneJob], task: Task) -> None:
     """Deletes revisions. Failures go into them."""
+    run(session, revisions, [Step("delete", _delete)], task)
 
-    def delete_revision(pruned: PruneOutcome) -> None:
-        # A VM that was deleted and created anew gets revisions of the same names.
-        send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
 
-    run_writes(revisions, delete_revision, task)
+def _delete(job: PruneJob, _facts: Facts) -> Decision:
+    # A VM that was deleted and created anew gets revisions of the same names.
+    return Act((delete(job.key.path, job.goal),))
 
 
 def _names(objects: list[Manifest]) -> set[str]:
@@ -106,14 +91,14 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, vms: list[Drift], task: Task) -> list[UpgradeOutcome]:
+def migrate_revisions(session: Session, vms: list[Drift], task: Task) -> list[MigrationJob]:
     """Converts revisions of older API versions."""
-    outcomes = [UpgradeOutcome(vm) for vm in vms]
+    jobs: list[MigrationJob] = [Job(ObjectKey(VM.kind, vm.namespace, vm.name), vm) for vm in vms]
     due = {vm.namespace for vm in vms if value_or_none(convert, vm.vm, vm.cluster.objects)}
     # This reads all VMs of the namespace, because others than the selected may refer to the same revisions.
     shared = {namespace: _shared_revisions(session.list(_VM, namespace)) for namespace in sorted(due)}
-    run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, task.check_mode), task)
-    return outcomes
+    run_writes(jobs, lambda job: _migrate(session, job, shared, task.check_mode), task)
+    return jobs
 
 
 def _shared_revisions(vms: Iterable[Manifest]) -> set[str]:
@@ -124,21 +109,21 @@ def _shared_revisions(vms: Iterable[Manifest]) -> set[str]:
     return {name for name, count in users.items() if count > 1}
 
 
-def _upgrade(session: Session, outcome: UpgradeOutcome, shared: dict[str, set[str]], check_mode: bool) -> None:
-    before = outcome.before
+def _migrate(session: Session, job: MigrationJob, shared: dict[str, set[str]], check_mode: bool) -> None:
+    before = job.goal
     try:
         actions = convert(before.vm, before.cluster.objects, shared.get(before.namespace, ()))
     except KubeVirtError as error:
-        outcome.failed = error.message
+        job.failed = error.message
         return
+    job.acted = bool(actions)
     try:
         for action in () if check_mode else actions:
             _write(session, action)
-            outcome.changed = True
+            job.written = True
     except RequestFailed:
         if not _is_done(session, before):
             raise
-    outcome.changed = bool(actions)
 
 
 def _is_done(session: Session, before: Drift) -> bool:

@@ -82,6 +82,10 @@ def last_seen(event: Manifest) -> str:
     return next((str(stamp) for stamp in stamps if stamp), created_at(event))
 
 
+STALE: Final = 5.0
+"""Seconds within which a controller observes an object after a write."""
+
+
 class Progress(NamedTuple):
     """The object is done, has failed for good (the reason), or is pending (what it waits for).
 
@@ -95,6 +99,10 @@ class Progress(NamedTuple):
     stuck: str | None = None
     grace: float = 0.0
     warning: str = ""
+
+    def with_grace(self) -> Progress:
+        """The state of an object whose controller may not have observed the last write: a failure may predate it."""
+        return Progress(stuck=self.failed, grace=STALE) if self.failed else self
 
 
 # A DataVolume's claim has the same name.

@@ -104,23 +104,6 @@ def recapture_patch(matcher_fields: Iterable[MatcherField]) -> Manifest:
     return {"status": {matcher_field.reference: {"controllerRevisionRef": None} for matcher_field in matcher_fields}}
 
 
-def kind_alias_patches(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> tuple[Manifest, Manifest]:
-    """Merge patches of a VM to another spelling of the matchers' kinds than the status has, which makes virt-controller
-    capture again, and back to the previous spelling.
-    """
-    alias, restore = {}, {}
-    for matcher_field in matcher_fields:
-        matcher = matcher_field.matcher_or_empty(vm)
-        kind = matcher_field.kind_of(matcher) or matcher_field.cluster_kind
-        used = {matcher.get("kind"), matcher_field.reference_of(vm).get("kind")}
-        # KubeVirt ignores case, and accepts plurals.
-        alias[matcher_field.matcher] = {
-            "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in used)
-        }
-        restore[matcher_field.matcher] = {"kind": matcher.get("kind")}
-    return {"spec": alias}, {"spec": restore}
-
-
 def state_before(
     before: Drift, matcher_fields: Iterable[MatcherField], spec: Manifest | None = None
 ) -> Manifest | None:

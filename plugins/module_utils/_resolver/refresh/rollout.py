@@ -314,7 +314,6 @@ def _outcome(result: Facts, complaint: str) -> Facts:
         "changed": bool(result.get("changed")),
         "restarted": bool(result.get("restarted")),
         "needs": result.get("needs", ""),
-        "method": result.get("method", ""),
         "failed": bool(result["failed"]),
         "complaint": complaint,
     }

@@ -73,7 +73,6 @@ def _record(rollout: Rollout, label: str, now: Facts | None, moves: bool, check_
         "needs": (back or done).get("needs", vm["needs"] if vm["decision"] != NO_CHANGE else NOTHING),
         "restart_required": latest.get("restart_required", False),
         "restart_reason": latest.get("restart_reason", ""),
-        "method": done.get("method", ""),
         "changes": vm["changes"] if vm["decision"] != NO_CHANGE else [],
         "before": vm["state"],
         "after": {**vm["state"], **_foreseen(vm, done, moves)} if check_mode else latest.get("state", {}),

@@ -31,13 +31,12 @@ from ...client.concurrency import map_concurrently
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.snapshot import read
-from ...reads.watch import with_grace
 from ...task import Task
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..engine import send
 from ..kind_handler import DeclareOutcome, Findings, KindHandler
 from ..plugging import plug
 from ..restarts import pending_effects
+from ..send import send
 from ..vm_extension import VMTask
 from .vm_restarts import may_restart, restart_declared, warn_in_check_mode
 
@@ -285,7 +284,7 @@ class VirtualMachineHandler(KindHandler):
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         progress = readiness(live)._replace(warning=unfinished_change(live) or "" if live is not None else "")
         unseen = live is not None and before is not None and same_status(live, before)
-        return with_grace(progress) if unseen else progress
+        return progress.with_grace() if unseen else progress
 
     def await_dependents(
         self, namespace: str | None, objects: list[Manifest], timeout: float, *, created: bool

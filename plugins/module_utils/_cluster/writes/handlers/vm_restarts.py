@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...._resolver.change.guest_steps import warn_of_condition
+from ...._resolver.change.power_steps import REQUEST
 from ...._resolver.declare import plan
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN
 from ...._resolver.kubevirt.vm.readiness import (
@@ -14,11 +16,12 @@ from ...._resolver.kubevirt.vm.readiness import (
     stale_restart_warning,
 )
 from ...client.concurrency import seconds_left
-from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.lookup import ClusterLookup
+from ...task import Task
+from ..engine import run
 from ..kind_handler import DeclareOutcome
-from ..restarts import GuestUpdate, await_controller, compare_guests, pending_effects, restart, warn_of_condition
+from ..restarts import GuestJob, guest_job, guest_steps, pending_effects, restart
 
 
 def waits_for_restart(outcome: DeclareOutcome) -> bool:
@@ -56,32 +59,29 @@ def restart_declared(
     yet. permitted: restart guests; else only wait for KubeVirt's decision.
     """
     seconds = seconds_left(deadline)
-    updates = {outcome: _update(outcome, permitted) for outcome in outcomes if outcome.live is not None}
-    await_controller(session, [updates[outcome] for outcome in updates if _awaits_controller(outcome)], deadline)
-    for outcome, update in updates.items():
-        outcome.live, outcome.failed = update.vm, update.failed
+    steps, task = guest_steps(session), Task(wait=True, wait_timeout=seconds, concurrency=concurrency)
+    jobs = {outcome: _guest_job(outcome, permitted) for outcome in outcomes if outcome.live is not None}
+    run(session, [jobs[outcome] for outcome in jobs if _awaits_controller(outcome)], [steps.observe], task)
+    for outcome, job in jobs.items():
+        outcome.live, outcome.failed = job.seen.live or outcome.live, job.failed
     if not permitted:
         return
     lookup = ClusterLookup(session)
     candidates = [
-        outcome for outcome in updates if not outcome.failed and (may_restart(outcome) or _keeps_condition(outcome))
+        outcome for outcome in jobs if not outcome.failed and (may_restart(outcome) or _keeps_condition(outcome))
     ]
-    try:
-        compare_guests(lookup, [updates[outcome] for outcome in candidates])
-    except RequestFailed as error:
-        for outcome in candidates:
-            outcome.failed = f"the restart failed: {error}"
-        return
-    due = [outcome for outcome in candidates if _needs_restart(outcome, updates[outcome])]
+    run(session, [jobs[outcome] for outcome in candidates], [steps.compare], task, lookup=lookup)
+    due = [outcome for outcome in candidates if not jobs[outcome].failed and _needs_restart(outcome, jobs[outcome])]
     # Restarted guests get the full wait, even if a VM that virt-controller ignored has used up the time.
-    restart(lookup, [updates[outcome] for outcome in due], concurrency, seconds)
+    restart(lookup, steps, [jobs[outcome] for outcome in due], concurrency, seconds)
+    for outcome in candidates:
+        if jobs[outcome].failed:
+            outcome.failed = f"the restart failed: {jobs[outcome].failed}"
     for outcome in due:
-        update = updates[outcome]
-        outcome.live, outcome.restart = update.vm, update.changed
-        outcome.warnings += update.warnings
-        if update.failed:
-            outcome.failed = f"the restart failed: {update.failed}"
-        elif outcome.effect is not None:
+        job = jobs[outcome]
+        outcome.live, outcome.restart = job.seen.live, REQUEST in job.done
+        outcome.warnings += job.warnings
+        if not job.failed and outcome.effect is not None:
             # From here on the condition tells whether the guest, which is new, needs a restart.
             outcome.effect = outcome.effect._replace(requested=True)
     renewed = [outcome for outcome in due if not outcome.failed]
@@ -90,19 +90,19 @@ def restart_declared(
             warn_of_condition(outcome, outcome.live or {})
 
 
-def _update(outcome: DeclareOutcome, permitted: bool) -> GuestUpdate:
+def _guest_job(outcome: DeclareOutcome, permitted: bool) -> GuestJob:
     expected = outcome.effect is not None and outcome.effect.requested
-    return GuestUpdate.of(outcome.live or {}, permitted, RESTART if expected else NOTHING)
+    return guest_job(outcome.live or {}, permitted, RESTART if expected else NOTHING)
 
 
-def _needs_restart(outcome: DeclareOutcome, update: GuestUpdate) -> bool:
+def _needs_restart(outcome: DeclareOutcome, job: GuestJob) -> bool:
     """Whether the guest needs a restart, now that it is known; one that has everything gets a warning instead."""
-    effect = update.effect
-    if effect is None or update.vmi is None:
+    effect = job.goal.effect
+    if effect is None or job.seen.vmi is None:
         return False
     if effect.requested_in_vain:
         warn_of_condition(outcome, outcome.live or {})
-    if update.needs_restart or effect.needs == UNKNOWN:
+    if job.goal.needs_restart or effect.needs == UNKNOWN:
         return True
     if outcome.effect is None or outcome.effect.needs == RESTART:
         outcome.effect = (outcome.effect or effect)._replace(needs=effect.needs, requested=effect.requested)

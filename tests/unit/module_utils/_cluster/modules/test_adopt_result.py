@@ -6,12 +6,14 @@ import pytest
 
 from plugins.module_utils._cluster.modules import virtual_machine_adopt
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.adopt import AdoptOutcome
+from plugins.module_utils._cluster.writes.adopt import AdoptGoal, AdoptJob, adopt_job
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.step import Job
 from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.guest.effect import LIVE, RESTART, GuestEffect
 
 
-class Alone(AdoptOutcome):
+class Alone(Job[AdoptGoal]):
     """A result that is not compared with others, which takes long."""
 
     def __eq__(self, other: object) -> bool:
@@ -19,8 +21,8 @@ class Alone(AdoptOutcome):
 
 
 def test_refused_vms_are_counted_without_comparing_results() -> None:
-    a, b, c = (Alone({"metadata": {"name": name, "namespace": "shop"}, "spec": {}}) for name in "abc")
-    a.failed, b.changed = "no", True
+    a, b, c = (Alone(ObjectKey("VirtualMachine", "shop", name), AdoptGoal(vm(name))) for name in "abc")
+    a.failed, b.acted = "no", True
     returned = virtual_machine_adopt._task_result({"results_on_failure": "all"}, Task(), [a, b, c])
     assert returned["failed"]
     assert [result["failed"] for result in returned["results"]] == [True, False, False]
@@ -35,7 +37,7 @@ def vm(name: str, manager: str = "kubectl") -> dict[str, Any]:
 CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), {}, ())
 
 
-def warnings(results: list[AdoptOutcome], task: Task) -> list[str]:
+def warnings(results: list[AdoptJob], task: Task) -> list[str]:
     virtual_machine_adopt._task_result({}, task, results)
     return task.warnings
 
@@ -43,22 +45,21 @@ def warnings(results: list[AdoptOutcome], task: Task) -> list[str]:
 @pytest.mark.parametrize("check", [True, False])
 def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
     results = [
-        AdoptOutcome(vm(name), Adoption(CHOSEN), GuestEffect(needs))
-        for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
+        adopt_job(vm(name), Adoption(CHOSEN), GuestEffect(needs)) for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
     ]
-    results[3].effect = GuestEffect(RESTART)
+    results[3].goal.effect = GuestEffect(RESTART)
     for result in results[:3]:
-        result.changed = True
+        result.acted = True
     need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
     assert warnings(results, Task(check_mode=check)) == [f"shop/a {need} a restart for this; {remedy}"]
-    results[1].effect = GuestEffect(RESTART)
+    results[1].goal.effect = GuestEffect(RESTART)
     need = "would need" if check else "need"
     assert warnings(results, Task(check_mode=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
 
 
 def test_check_mode_explains_refused_adoptions() -> None:
     nearest = Candidate({"name": "small"}, None, {}, {}, ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
-    result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
+    result = adopt_job(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
     result.failed = "no instancetype"
     task = Task(check_mode=True)
     returned = virtual_machine_adopt._task_result({}, task, [result])
@@ -71,7 +72,8 @@ def test_check_mode_explains_refused_adoptions() -> None:
 
 
 def test_vms_declared_elsewhere_are_named_once() -> None:
-    results = [AdoptOutcome(vm(name), Adoption(CHOSEN), changed=name != "c") for name in "abc"]
+    results = [adopt_job(vm(name), Adoption(CHOSEN)) for name in "abc"]
     for result in results:
-        result.declared_elsewhere = "Argo CD declares it too"
+        result.goal.declared_elsewhere = "Argo CD declares it too"
+        result.acted = result.key.name != "c"
     assert warnings(results, Task()) == ["shop/a, shop/b: Argo CD declares it too"]

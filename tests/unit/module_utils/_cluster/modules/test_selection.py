@@ -68,4 +68,4 @@ def test_revisions_of_vms_by_name(names: list[str] | None, expected: list[str]) 
 def test_the_power_of_vms_by_name_and_label() -> None:
     session: Any = Session(3)
     both = params(["vm-1", "gone"], label_selectors=["app=web"])
-    assert [entry.name for entry in virtual_machine_power._selected(both, session, Task())] == ["vm-1"]
+    assert [job.key.name for job in virtual_machine_power._selected(both, session, Task())] == ["vm-1"]

@@ -9,9 +9,9 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import ConnectionFailed
 from plugins.module_utils._cluster.reads import watch
-from plugins.module_utils._cluster.reads.watch import STALE, WATCHES, _Wait, wait_for, wait_in_namespaces, with_grace
+from plugins.module_utils._cluster.reads.watch import WATCHES, _Wait, wait_for, wait_in_namespaces
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._resolver.api.manifest import STALE, Progress
 from scripted_server import VMS, Answer, Lister, Manifest, listed, session_with, status
 
 VM = KINDS["VirtualMachine"]
@@ -216,8 +216,8 @@ def test_a_forbidden_watch_fails_all_objects() -> None:
 
 
 def test_failure_from_before_the_write_has_grace() -> None:
-    assert with_grace(Progress(failed="old")) == Progress(stuck="old", grace=STALE)
-    assert with_grace(Progress(pending="it")) == Progress(pending="it")
+    assert Progress(failed="old").with_grace() == Progress(stuck="old", grace=STALE)
+    assert Progress(pending="it").with_grace() == Progress(pending="it")
 
 
 class Busy(Lister):

@@ -7,7 +7,7 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import TaskFailed
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.adopt import AdoptOutcome, adopt
+from plugins.module_utils._cluster.writes.adopt import AdoptJob, adopt
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
@@ -53,7 +53,7 @@ class Server:
             return 200, vm
         return 200, listed(*([SMALL] if plural == "virtualmachineclusterinstancetypes" else []))
 
-    def adopt(self, instancetypes: list[str] | None = None, write: bool = True) -> AdoptOutcome:
+    def adopt(self, instancetypes: list[str] | None = None, write: bool = True) -> AdoptJob:
         with session_with(self.answer) as session:
             return adopt(
                 session,
@@ -78,7 +78,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
         (result,) = adopt(session, [vm], Task())
-    assert (result.adoption, result.changed, result.failed) == (None, False, None)
+    assert (result.goal.adoption, result.changed, result.failed) == (None, False, None)
 
 
 def test_vm_changed_meanwhile_is_left_alone() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.reads.watch import with_grace
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
@@ -291,7 +290,7 @@ def test_failure_from_before_the_write_does_not_count() -> None:
     store = Store({PATH.format("shop"): [live]})
     broken = Progress(failed="it is broken")
     looks = handler_with(
-        probe=lambda _live, before: with_grace(broken) if before is not None else broken,
+        probe=lambda _live, before: broken.with_grace() if before is not None else broken,
     )
     (written,) = run(store, entry("a"), handler=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")

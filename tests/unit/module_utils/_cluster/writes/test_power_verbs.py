@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.power import PowerOutcome, power
+from plugins.module_utils._cluster.writes.power import PowerJob, power, power_job
+from plugins.module_utils._resolver.change.power_steps import REQUEST, PowerRequest
 from scripted_server import Manifest, Store, forbidden, listed, session_with, status
 
 SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop/"
@@ -13,11 +14,25 @@ VMS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachines"
 VMIS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachineinstances"
 
 
-def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOutcome]:
-    """The outcomes of VMs of the namespace shop, by default of one named a. The task waits unless it is said."""
-    entries = [PowerOutcome("shop", name, state) for name in names or ("a",)]
+def job_for(name: str, state: str, namespace: str = "shop") -> PowerJob:
+    return power_job(namespace, name, PowerRequest(state))
+
+
+def powered(session: Any, jobs: list[PowerJob], task: Task) -> list[PowerJob]:
+    power(session, jobs, task)
+    return jobs
+
+
+def verb(job: PowerJob) -> str:
+    """The verb that was sent, or would be."""
+    return job.goal.verb if REQUEST in job.done else ""
+
+
+def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerJob]:
+    """The jobs for VMs of the namespace shop, by default for one named a. The task waits unless it is said."""
+    jobs = [job_for(name, state) for name in names or ("a",)]
     with session_with(cluster) as session:
-        return power(session, entries, Task(**{"wait": True, **settings}))
+        return powered(session, jobs, Task(**{"wait": True, **settings}))
 
 
 class LostAnswers:
@@ -67,15 +82,15 @@ def test_verb_without_effect_is_sent_again() -> None:
         return cluster(method, path, query)
 
     with session_with(answer, retry_timeout=20) as session:
-        result = power(session, [PowerOutcome("shop", "a", "restarted")], Task(wait=False))[0]
-    assert (result.verb, result.failed, len(verbs)) == ("restart", None, 2)
+        result = powered(session, [job_for("a", "restarted")], Task(wait=False))[0]
+    assert (verb(result), result.failed, len(verbs)) == ("restart", None, 2)
 
 
 def test_fail_fast_stops_after_the_first_failure() -> None:
     cluster = LostAnswers(status(409, "VM is busy", "Conflict"), lost=True)
-    entries = [PowerOutcome("shop", "a", "stopped"), PowerOutcome("shop", "a", "paused")]
+    entries = [job_for("a", "stopped"), job_for("a", "paused")]
     with session_with(cluster) as session:
-        results = power(session, entries, Task(wait=False, fail_fast=True, concurrency=1))
+        results = powered(session, entries, Task(wait=False, fail_fast=True, concurrency=1))
     assert [result.failed for result in results] == [
         "VM is busy",
         "not sent because another virtual machine of the task failed and fail_fast is set",
@@ -131,7 +146,7 @@ def test_migration_is_requested_and_awaited() -> None:
     cluster = Migrating(begun, {**begun, "completed": True})
     results = run(cluster, "migrated", "a", "b")
     assert sorted(cluster.verbs) == ["virtualmachines/a/migrate", "virtualmachines/b/migrate"]
-    assert [(result.changed, result.failed, result.verb) for result in results] == [(True, None, "migrate")] * 2
+    assert [(result.changed, result.failed, verb(result)) for result in results] == [(True, None, "migrate")] * 2
     # For both together.
     assert cluster.watches == 1
 
@@ -157,7 +172,7 @@ def test_a_soft_reboot_is_sent_each_time() -> None:
     assert [run(cluster, "soft_rebooted")[0].changed for _time in range(2)] == [True, True]
     assert cluster.verbs == ["virtualmachineinstances/a/softreboot"] * 2
     # It knows no dry run.
-    assert run(cluster, "soft_rebooted", check_mode=True)[0].verb == "softreboot"
+    assert verb(run(cluster, "soft_rebooted", check_mode=True)[0]) == "softreboot"
     assert len(cluster.verbs) == 2
 
 
@@ -212,17 +227,17 @@ def test_missing_vm_does_not_fail_others() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/stop")] = (202, {})
     gone, there = run(cluster, "stopped", "gone", "a", wait=False)
-    assert (gone.failed, gone.verb) == ("the virtual machine does not exist", "")
-    assert (there.failed, there.verb) == (None, "stop")
+    assert (gone.failed, verb(gone)) == ("the virtual machine does not exist", "")
+    assert (there.failed, verb(there)) == (None, "stop")
 
 
 def test_unreadable_namespace_fails_only_its_vms() -> None:
     cluster = store([vm("a")], [guest("a")])
-    entries = [PowerOutcome("lab", name, "stopped") for name in "xy"] + [PowerOutcome("shop", "a", "started")]
+    entries = [job_for(name, "stopped", "lab") for name in "xy"] + [job_for("a", "started")]
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
     cluster.answers[("GET", "/lab/virtualmachineinstances")] = (200, listed())
     with session_with(cluster) as session:
-        results = power(session, entries, Task(wait=False))
+        results = powered(session, entries, Task(wait=False))
     for result in results[:2]:
         assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}' in str(
             result.failed
@@ -233,10 +248,10 @@ def test_unreadable_namespace_fails_only_its_vms() -> None:
 def test_check_mode_skips_impossible_dry_runs() -> None:
     stopping = store([vm("a", "Halted")], [guest("a")])
     (early,) = run(stopping, "started", check_mode=True)
-    assert (early.verb, early.failed, stopping.writes) == ("start", None, [])
+    assert (verb(early), early.failed, stopping.writes) == ("start", None, [])
     running = store([vm("a")], [guest("a")])
     (reboot,) = run(running, "soft_rebooted", check_mode=True)
-    assert (reboot.verb, reboot.failed, running.writes) == ("softreboot", None, [])
+    assert (verb(reboot), reboot.failed, running.writes) == ("softreboot", None, [])
 
 
 class Stopping:
@@ -269,7 +284,7 @@ class Stopping:
 def test_stopping_vm_is_started_after_it_stopped() -> None:
     cluster = Stopping(vm("a", "Halted", printableStatus="Stopped"), None)
     (result,) = run(cluster, "started", wait_timeout=60)
-    assert (result.verb, result.failed, cluster.verbs) == ("start", None, ["start"])
+    assert (verb(result), result.failed, cluster.verbs) == ("start", None, ["start"])
 
 
 def test_vm_deleted_while_stopping_fails() -> None:
@@ -295,14 +310,14 @@ def test_restart_waits_for_the_new_guest(afterwards: str) -> None:
         return cluster(method, path, query)
 
     (result,) = run(answer, "restarted", wait_timeout=0.3)
-    assert (result.verb, result.changed) == ("restart", True)
+    assert (verb(result), result.changed) == ("restart", True)
     assert str(result.failed).startswith("not ready after ") and "waiting for the new VMI" in str(result.failed)
 
 
 def test_stopped_vms_need_no_watch() -> None:
     names = "abcdef"
     cluster = store([vm(name, "Halted", printableStatus="Stopped") for name in names], [])
-    assert [(item.verb, item.failed) for item in run(cluster, "stopped", *names)] == [("", None)] * 6
+    assert [(verb(item), item.failed) for item in run(cluster, "stopped", *names)] == [("", None)] * 6
     assert len(cluster.asked) == 2
 
 
@@ -324,7 +339,7 @@ def test_lost_response_of_unreadable_vm_is_a_failure() -> None:
             return refusal if cluster.writes and path.endswith("virtualmachines/a") else cluster(method, path, query)
 
         (result,) = run(answer, "stopped", wait=False)
-        assert (result.verb, result.changed) == ("", False)
+        assert (verb(result), result.changed) == ("", False)
         assert "cannot reach the API server" in str(result.failed)
 
 
@@ -332,6 +347,6 @@ def test_soft_reboot_is_never_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:
-        (result,) = power(session, [PowerOutcome("shop", "a", "soft_rebooted")], Task(wait=False))
+        (result,) = powered(session, [job_for("a", "soft_rebooted")], Task(wait=False))
     assert "cannot reach the API server" in str(result.failed)
     assert [method for method, _path in cluster.writes] == ["PUT"]

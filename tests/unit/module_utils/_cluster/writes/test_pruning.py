@@ -11,8 +11,10 @@ from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import pruning
-from plugins.module_utils._cluster.writes.pruning import PruneOutcome, prunable, prune, upgrade_revisions
+from plugins.module_utils._cluster.writes.pruning import migrate_revisions, prunable, prune
+from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.api.write import delete
+from plugins.module_utils._resolver.change.step import Job
 from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
 from plugins.module_utils._resolver.refresh.drift import Drift
 from scripted_server import REVISIONS, Manifest, listed, session_with, status
@@ -80,7 +82,7 @@ class Server:
 
     def prunable(self, keep: int = 0) -> list[str]:
         with session_with(self) as session:
-            return [item.name for item in prunable(session, "shop", keep)]
+            return [job.key.name for job in prunable(session, "shop", keep)]
 
 
 def content(**spec: Any) -> Manifest:
@@ -192,7 +194,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
 
 def test_failed_deletion_does_not_stop_the_others() -> None:
     server = Server()
-    revisions = [PruneOutcome("shop", "a"), PruneOutcome("shop", "b"), PruneOutcome("shop", "c")]
+    revisions = [Job(ObjectKey("ControllerRevision", "shop", name), "") for name in "abc"]
     refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
@@ -209,7 +211,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
 
 def outcome(session: Session, seen: Drift, check_mode: bool = False) -> tuple[bool, str | None]:
     """Whether an upgrade changes anything, and why it fails."""
-    (result,) = upgrade_revisions(session, [seen], Task(check_mode=check_mode))
+    (result,) = migrate_revisions(session, [seen], Task(check_mode=check_mode))
     return result.changed, result.failed
 
 

@@ -10,12 +10,18 @@ import pytest
 
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes import restarts, revision_restarts
+from plugins.module_utils._cluster.writes import engine, restarts
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import restart_declared
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
-from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
-from plugins.module_utils._cluster.writes.revision_writes import change
+from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
+from plugins.module_utils._resolver.change.revision_steps import (
+    RevisionJob,
+    is_changed,
+    is_restarted,
+    needs,
+    needs_restart_still,
+)
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -156,9 +162,7 @@ class Busy(RestartingVM):
         return answer
 
 
-def run(
-    cluster: RestartingVM, restart: str = "if_required", check: bool = False, seconds: float = 20
-) -> RevisionOutcome:
+def run(cluster: RestartingVM, restart: str = "if_required", check: bool = False, seconds: float = 20) -> RevisionJob:
     with session_with(cluster) as session:
         inspected = inspect(session, "shop")
         settings = Task(check_mode=check, wait_timeout=seconds, concurrency=2)
@@ -168,21 +172,23 @@ def run(
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision_restarts, "_QUIET", 0.01)
+    monkeypatch.setattr(restarts, "_QUIET", 0.01)
 
 
-@pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
-def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ...], method: str) -> None:
+@pytest.mark.parametrize("forbidden", [(), ("vm",)])
+def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ...]) -> None:
     cluster = RestartingVM(*forbidden)
     first = run(cluster)
-    assert (first.failed, first.method, first.restart, cluster.restarts) == (None, method, True, 1)
-    assert first.vm is not None and first.vm["status"]["conditions"]
-    assert not first.restart_required
+    assert (first.failed, is_restarted(first), cluster.restarts) == (None, True, 1)
+    assert first.seen.live is not None and first.seen.live["status"]["conditions"]
+    assert not needs_restart_still(first)
     assert any(ASKED in warning and "does not restart the guest again" in warning for warning in first.warnings)
     for restart in ("if_required", "always", "never"):
         again = run(cluster, restart)
-        assert (again.failed, again.changed, again.restart, cluster.restarts) == (None, False, False, 1), restart
-        assert (again.guest_current, again.restart_required) == (True, False)
+        assert (again.failed, is_changed(again), is_restarted(again), cluster.restarts) == (None, False, False, 1), (
+            restart
+        )
+        assert (again.goal.guest_current, needs_restart_still(again)) == (True, False)
         assert any("already matches the virtual machine" in warning for warning in again.warnings)
 
 
@@ -219,18 +225,18 @@ def test_generation_is_bumped_before_the_status_patch() -> None:
     run(cluster, "never")
     # Set and removed, so that the guest's next start is judged by a revision of its own.
     assert (cluster.vm["metadata"]["generation"], cluster.asked["PATCH db"]) == (3, 2)
-    assert run(cluster).restart
+    assert is_restarted(run(cluster))
     assert (cluster.restarts, cluster.instance["status"]["virtualMachineRevisionName"]) == (1, "revision-start-vm-vm-3")
 
 
 def test_next_run_makes_the_missing_restart() -> None:
     cluster = RestartingVM()
     result = run(cluster, "never")
-    assert (result.restart, result.needs, result.restart_required) == (False, "restart", True)
+    assert (is_restarted(result), needs(result), needs_restart_still(result)) == (False, "restart", True)
     assert cluster.restarts == 0
-    assert run(cluster, check=True).restart and cluster.restarts == 0
-    assert run(cluster).restart and cluster.restarts == 1
-    assert not run(cluster).changed and cluster.restarts == 1
+    assert is_restarted(run(cluster, check=True)) and cluster.restarts == 0
+    assert is_restarted(run(cluster)) and cluster.restarts == 1
+    assert not is_changed(run(cluster)) and cluster.restarts == 1
 
 
 def test_next_run_makes_a_restart_without_condition() -> None:
@@ -238,8 +244,8 @@ def test_next_run_makes_a_restart_without_condition() -> None:
     run(cluster, "never")
     del cluster.vm["status"]["conditions"]
     done = run(cluster)
-    assert (done.restart, done.warnings, cluster.restarts) == (True, [], 1)
-    assert not run(cluster).changed and cluster.restarts == 1
+    assert (is_restarted(done), done.warnings, cluster.restarts) == (True, [], 1)
+    assert not is_changed(run(cluster)) and cluster.restarts == 1
 
 
 class Rival(RestartingVM):
@@ -268,23 +274,23 @@ def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
     cluster.asked.clear()
     cluster.looks = 0
     result = run(cluster)
-    assert (result.failed, result.restart, result.changed, cluster.restarts) == (None, False, False, 1)
-    assert result.guest_current and not result.restart_required
+    assert (result.failed, is_restarted(result), is_changed(result), cluster.restarts) == (None, False, False, 1)
+    assert result.goal.guest_current and not needs_restart_still(result)
     assert cluster.asked["PUT restart"] == (0 if early else 1)
 
 
 def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
-    results = [RevisionOutcome(mock.Mock(namespace="shop", vm={"metadata": {}}), mock.Mock()) for _vm in range(2)]
-    revision_restarts.await_conditions(session, results, concurrency=2)
-    assert [result.guest_current for result in results] == [True, True]
+    jobs = [restarts.guest_job({"metadata": {"namespace": "shop", "name": name}}, True) for name in "ab"]
+    restarts.await_conditions(session, jobs, concurrency=2)
+    assert not met.broken
 
 
 def test_vm_that_could_not_start_gets_revision_back() -> None:
     cluster = RestartingVM(refused=True)
     result = run(cluster)
-    assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
+    assert (cluster.restarts, is_restarted(result), is_changed(result)) == (0, False, False)
     assert "could not start the VM after the change" in str(result.failed) and "gate X is off" in str(result.failed)
     assert "the task restored the previous revisions" in str(result.failed)
     reference = cluster.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
@@ -310,7 +316,7 @@ def test_late_live_update_fails_unless_restart_is_never() -> None:
     """A task that may restart should have given the guest the change; for others KubeVirt decides when."""
     never, cluster = Busy(), Busy()
     result = run(never, restart="never", seconds=0.5)
-    assert (result.failed, result.changed, never.restarts) == (None, True, 0)
+    assert (result.failed, is_changed(result), never.restarts) == (None, True, 0)
     assert result.warnings == ["the guest does not have the change yet, and KubeVirt does not ask for a restart"]
     permitted = run(cluster, seconds=0.5)
     assert (permitted.failed, cluster.restarts) == (result.warnings[0], 0)
@@ -320,9 +326,9 @@ def test_live_update_behind_an_earlier_update_is_reported(monkeypatch: pytest.Mo
     """Only a live migration ends the earlier one, so the task does not wait where it must not restart either."""
     permitted = run(Busy("HotVCPUChange"), seconds=0.5)
     assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)
-    monkeypatch.setattr(restarts.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
+    monkeypatch.setattr(engine.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
     result = run(Busy("HotVCPUChange"), restart="never")
-    assert (result.failed, result.changed, result.warnings) == (None, True, [str(permitted.failed)])
+    assert (result.failed, is_changed(result), result.warnings) == (None, True, [str(permitted.failed)])
 
 
 def test_live_update_of_another_field_is_not_awaited() -> None:

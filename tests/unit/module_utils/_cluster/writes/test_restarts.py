@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes import restarts
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import may_restart, restart_declared, waits_for_restart
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change import guest_steps
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from scripted_server import Manifest, listed, session_with
@@ -41,7 +41,7 @@ class Cluster:
             "desiredGeneration": 2 if looked else 1,
             "conditions": [REQUIRED] if waits else [],
         }
-        metadata = {"name": name, "namespace": namespace, "generation": 2}
+        metadata = {"name": name, "namespace": namespace, "uid": name, "generation": 2}
         return {"metadata": metadata, "spec": {"runStrategy": "Always", "template": TEMPLATE}, "status": status}
 
     def instance(self, label: str) -> Manifest:
@@ -130,7 +130,7 @@ def test_expected_condition_is_awaited_after_a_capture(wanted: bool) -> None:
 
 @pytest.mark.parametrize("seconds", [60, 0.1])
 def test_missing_restart_condition_causes_no_restart(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restarts, "_COMPARED", 0.5)
+    monkeypatch.setattr(guest_steps, "_COMPARED", 0.5)
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
     settle(cluster, [result], seconds=seconds)

@@ -2,23 +2,20 @@
 
 import threading
 from collections import Counter
-from typing import Any, cast
+from typing import Any
 
-import pytest
 from captured_vms import unknown_drift
 
-from growth import growth
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes import revision_writes
-from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
-from plugins.module_utils._cluster.writes.revision_writes import change
+from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from plugins.module_utils._resolver.change.revision_steps import RevisionJob, is_changed, needs
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 from scripted_server import Manifest, listed, session_with, status
 
 _FORBIDDEN = (
-    'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
+    'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines/status"'
     ' in API group "kubevirt.io"'
 )
 REFRESH = RevisionChange(matcher_fields=(INSTANCETYPE,), recapture=True)
@@ -74,7 +71,7 @@ def _captured(name: str) -> Manifest:
 
 def refreshed(
     cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
-) -> list[RevisionOutcome]:
+) -> list[RevisionJob]:
     with session_with(cluster) as session:
         inspected = [unknown_drift(cluster.vm(label)) for label in cluster.labels]
         settings = Task(check, server_dry_run=dry_run, wait_timeout=seconds, concurrency=4)
@@ -85,9 +82,8 @@ def test_many_vms_share_one_watch_per_namespace() -> None:
     cluster = Cluster(*(f"{namespace}/vm-{number}" for namespace in ("lab", "shop") for number in range(20)))
     results = refreshed(cluster)
     assert [result.failed for result in results] == [None] * 40
-    assert all(result.revisions == {"instancetype": f"{result.before.name}-new"} for result in results)
-    # One more for each namespace, a dry run: whether the status may be patched.
-    assert cluster.asked["PATCH status"] == 42
+    assert all(result.goal.revisions == {"instancetype": f"{result.key.name}-new"} for result in results)
+    assert cluster.asked["PATCH status"] == 40
     # Whether KubeVirt still accepts the VMs.
     assert cluster.asked["PATCH "] == 40
     # All were captured by the time of the list, so that nothing was left to watch for.
@@ -98,56 +94,40 @@ def test_many_vms_share_one_watch_per_namespace() -> None:
 def test_single_vm_is_listed_by_field_selector() -> None:
     cluster = Cluster("shop/only")
     (result,) = refreshed(cluster)
-    assert result.revisions == {"instancetype": "only-new"}
+    assert result.goal.revisions == {"instancetype": "only-new"}
     assert "metadata.name=only" in [query.get("fieldSelector") for query in cluster.queries]
 
 
 def test_failed_change_is_explained_and_others_continue() -> None:
     cluster = Cluster("shop/well", "shop/seen-n", "shop/denied-d", "shop/went-g")
-    results = {result.before.name: result for result in refreshed(cluster, seconds=0.3)}
+    results = {result.key.name: result for result in refreshed(cluster, seconds=0.3)}
     assert results["well"].failed is None and results["well"].written
     assert "waiting for KubeVirt to capture the revision" in str(results["seen-n"].failed)
     assert "deleted while the task waited" in str(results["went-g"].failed)
-    # Neither the status nor the spec may be written.
-    assert "Permission to patch virtualmachines/status would suffice too" in str(results["denied-d"].failed)
+    assert "virtualmachines/status" in str(results["denied-d"].failed)
     assert not results["denied-d"].written
 
 
 def test_check_mode_and_no_change_send_nothing() -> None:
     cluster = Cluster("shop/one", "shop/two")
-    assert all(result.changed and not result.written for result in refreshed(cluster, check=True, dry_run=False))
-    assert not any(result.changed for result in refreshed(cluster, decided=RevisionChange()))
+    assert all(is_changed(result) and not result.written for result in refreshed(cluster, check=True, dry_run=False))
+    assert not any(is_changed(result) for result in refreshed(cluster, decided=RevisionChange()))
     assert not cluster.asked
 
 
 def test_check_mode_sends_only_dry_runs() -> None:
     cluster = Cluster("shop/well", "shop/refused-x", "lab/denied-d")
-    results = {result.before.name: result for result in refreshed(cluster, check=True)}
+    results = {result.key.name: result for result in refreshed(cluster, check=True)}
     assert {query.get("dryRun") for query in cluster.queries} == {"All"} and not cluster.released
-    assert set(cluster.asked) == {"PATCH status", "PATCH "}
-    assert results["well"].changed and not results["well"].written and not results["well"].warnings
-    assert not results["refused-x"].changed and "spec.template: Invalid value" in str(results["refused-x"].failed)
+    assert set(cluster.asked) == {"PATCH status"}
+    assert is_changed(results["well"]) and not results["well"].written and not results["well"].warnings
+    assert not is_changed(results["refused-x"]) and "spec.template: Invalid value" in str(results["refused-x"].failed)
     # Without the right to write the local judgement stands.
-    assert results["denied-d"].changed and results["denied-d"].failed is None
+    assert is_changed(results["denied-d"]) and results["denied-d"].failed is None
     assert "forbidden" in results["denied-d"].warnings[0]
 
 
 def test_halted_vm_needs_no_restart() -> None:
     effect = GuestEffect(NOTHING, changes=({"field": "memory", "before": "1Gi", "after": "2Gi"},))
     results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), recapture=True, effect=effect))
-    assert [result.needs for result in results] == ["nothing"]
-
-
-def test_recapture_method_is_probed_once_per_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision_writes, "_method", lambda _session, result: result.before.namespace)
-
-    def work(count: int) -> Any:
-        vms = [Cluster().vm(f"ns-{number}/{name}") for number in range(count) for name in ("one", "two")]
-        results = [RevisionOutcome(unknown_drift(vm), REFRESH) for vm in vms]
-
-        def choose() -> None:
-            assert len(revision_writes._methods(cast(Any, None), results)) == count
-
-        return choose
-
-    assert growth(work) < 5
+    assert [needs(result) for result in results] == ["nothing"]

@@ -162,7 +162,7 @@ def test_vm_of_a_broken_off_batch_failed() -> None:
     assert rollout.begin(state, "2026-05-01 22:00:00") == ["shop/a", "shop/b"]
     rollout.mark_in_progress(state, ["shop/a"])
     assert state.failures == ["shop/a: its batch was broken off"]
-    result = {"changed": True, "restarted": True, "needs": "restart", "method": "status", "failed": False}
+    result = {"changed": True, "restarted": True, "needs": "restart", "failed": False}
     rollout.record_results(state, {"shop/a": result, "shop/b": {**result, "failed": True, "msg": "no"}}, {})
     assert (state.outcomes["shop/a"]["failed"], state.failures) == (False, ["shop/b: no"])
     assert rollout.batch_summary(state) == "batch 1 of 1: 2 VMs, 2 changed, 2 restarted, 1 failed"

@@ -24,7 +24,7 @@ def vm(name: str, decision: str = "refresh", **more: Any) -> Facts:
 
 
 def done(**more: Any) -> Facts:
-    return {"changed": True, "restarted": False, "needs": "restart", "method": "status", "failed": False, **more}
+    return {"changed": True, "restarted": False, "needs": "restart", "failed": False, **more}
 
 
 def rollout(*vms: Facts, **more: Any) -> Rollout:

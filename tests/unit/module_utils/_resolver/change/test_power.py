@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.write import RetrySafety
-from plugins.module_utils._resolver.declare.power import (
+from plugins.module_utils._resolver.change.power import (
     Decision,
     SubresourceRequest,
     decide,

@@ -7,7 +7,7 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.engine import WriteOutcome, run_writes, send, send_create
+from plugins.module_utils._cluster.writes.send import run_writes, send, send_create
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.write import (
     RetrySafety,
@@ -19,7 +19,8 @@ from plugins.module_utils._resolver.api.write import (
     merge_patch,
     replace,
 )
-from plugins.module_utils._resolver.declare import power
+from plugins.module_utils._resolver.change import power
+from plugins.module_utils._resolver.change.step import Outcome
 from scripted_server import session_with, status
 
 PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/a"
@@ -161,7 +162,7 @@ def test_repeatable_writes_match_the_reliability_page() -> None:
         assert rows[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 
 
-class Numbered(WriteOutcome):
+class Numbered(Outcome):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number

@@ -59,7 +59,7 @@ class Decision(NamedTuple):
     refusal: str | None = None
 
 
-_NOTHING: Final = Decision()
+NOTHING: Final = Decision()
 _SEND: Final = Decision(needed=True)
 _STILL_STOPPING: Final = Decision(needed=True, wait_for=STOPPED)
 _STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
@@ -90,7 +90,7 @@ def decide(state: str, vm: Manifest, vmi: Manifest | None, grace_period: int | N
     kill the guest; None for the VM's own.
     """
     if vm["metadata"].get("deletionTimestamp"):
-        return _NOTHING if state == STOPPED else Decision(refusal="the VM is being deleted")
+        return NOTHING if state == STOPPED else Decision(refusal="the VM is being deleted")
     now = _PowerState(vm, vmi)
     if state == STARTED:
         return _start(now)
@@ -98,11 +98,11 @@ def decide(state: str, vm: Manifest, vmi: Manifest | None, grace_period: int | N
         return _stop(now, grace_period)
     if state == RESTARTED:
         # A restart that is pending or in progress is as good as a new one.
-        return _NOTHING if now.restarting or now.is_restarting else _SEND
+        return NOTHING if now.restarting or now.is_restarting else _SEND
     if now.starting:
         return _STILL_STARTING
     reached = {PAUSED: now.paused, UNPAUSED: not now.paused, MIGRATED: now.migrating}.get(state, False)
-    return _NOTHING if now.running and reached else _SEND
+    return NOTHING if now.running and reached else _SEND
 
 
 class _PowerState:
@@ -163,25 +163,25 @@ class _PowerState:
 
 def _start(state: _PowerState) -> Decision:
     if state.live:
-        return _STILL_STOPPING if state.is_stopping else _NOTHING
+        return _STILL_STOPPING if state.is_stopping else NOTHING
     if state.start_requested:
-        return _NOTHING
+        return NOTHING
     if not state.restarts_itself:
         return _SEND
     # KubeVirt starts the VM by itself, so virt-api would reject a request, unless something prevents it for good.
     problem = trouble(state.vm)
-    return Decision(refusal=problem.failed) if problem is not None else _NOTHING
+    return Decision(refusal=problem.failed) if problem is not None else NOTHING
 
 
 def _stop(state: _PowerState, grace_period: int | None) -> Decision:
     if not state.live:
-        return _SEND if state.restarts_itself or state.start_requested else _NOTHING
+        return _SEND if state.restarts_itself or state.start_requested else NOTHING
     if not state.is_stopping:
         return _SEND
     # A shorter grace period speeds up the stop.
     current = (state.vmi.get("spec") or {}).get("terminationGracePeriodSeconds")
     shorter = grace_period is not None and current is not None and grace_period < current
-    return _SEND if shorter else _NOTHING
+    return _SEND if shorter else NOTHING
 
 
 def changed_fields(state: str, vm: Manifest) -> tuple[Field, ...]:

@@ -1,0 +1,164 @@
+"""Changes of objects as steps, and what becomes of each object.
+
+A step decides by what was seen of an object, and says how far the object is. `_cluster.writes.engine` reads the
+objects, sends what the steps decide, and waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, NamedTuple, Optional, Protocol, TypeVar, Union
+
+from ..api.kinds import KINDS, Kind
+from ..api.manifest import Manifest, Progress
+from ..api.matcher import ObjectKey
+from ..api.write import Write
+from ..kubevirt.config.cluster import Cluster
+from ..preflight.object_keys import ObjectToRead
+
+VM: Final = KINDS["VirtualMachine"]
+VMI: Final = KINDS["VirtualMachineInstance"]
+
+GoalT = TypeVar("GoalT")
+
+
+class Facts(Protocol):
+    """What steps know beside the objects that they change. It is read when a step first asks for it."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster, with the objects that the steps need."""
+
+
+class Seen(NamedTuple):
+    """An object as read from the API server, None if it does not exist. vmi: the VMI of a VM."""
+
+    live: Manifest | None = None
+    vmi: Manifest | None = None
+
+
+NOT_SEEN: Final = Seen()
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What becomes of one object.
+
+    failed: the reason, on one line, or None. written: a write took effect. incomplete: in check mode, the object needs
+    another that does not exist, and that an earlier task of the play may create.
+    """
+
+    failed: str | None = field(default=None, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    written: bool = field(default=False, init=False)
+    incomplete: bool = field(default=False, init=False)
+
+    def warn(self, text: str) -> None:
+        """Adds a warning, unless the outcome has it already."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+@dataclass(eq=False)
+class Job(Outcome, Generic[GoalT]):
+    """One object of a task, and what becomes of it.
+
+    goal: what the task wants of the object. before, seen: the object before the first step, and as last seen.
+    done: the steps whose writes took effect or, in check mode, would be sent. waited: the steps that ended a wait.
+    acted: one of the steps that were done is a change that the user asked for.
+    """
+
+    key: ObjectKey
+    goal: GoalT
+    before: Seen = NOT_SEEN
+    seen: Seen = NOT_SEEN
+    done: list[str] = field(default_factory=list)
+    waited: list[str] = field(default_factory=list)
+    acted: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the task changed the object, or would in check mode. True also if a later step failed."""
+        return self.acted and (self.written or self.failed is None)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return self.key.label
+
+
+class Refusal(Protocol):
+    """Why the API server did not take a write, or could not be reached. `str` gives the line for users."""
+
+    @property
+    def code(self) -> int:
+        """The HTTP status, 0 for no answer."""
+
+
+class Act(NamedTuple):
+    """Send writes, one after the other.
+
+    dry_run: what check mode sends instead. took_effect: whether a write whose answer was lost, or with which another
+    client interfered, took effect, by the object as it is now. evidence: the kinds of which that needs the object, see
+    `Seen`. on_error: the failure that a refusal means, None if it means none; the step is then not done. undone: the
+    field whose value the answer does not have, "" for none. is_change: the writes are a change that the user asked for.
+    may_be_found: what `took_effect` finds counts as written by this task. warnings: what to say once they are sent.
+    """
+
+    writes: tuple[Write, ...]
+    dry_run: tuple[Write, ...] = ()
+    took_effect: Callable[[Seen], bool] | None = None
+    evidence: tuple[Kind, ...] = (VM,)
+    on_error: Callable[[Refusal], str | None] = str
+    undone: Callable[[Manifest], str] | None = None
+    is_change: bool = True
+    may_be_found: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class Refuse(NamedTuple):
+    """Do not go on with the object. missing: because something does not exist, rather than for what it is."""
+
+    reason: str
+    missing: bool = False
+
+
+Decision = Union[Act, Refuse, None]
+Probe = Callable[[Optional[Manifest]], Progress]
+
+
+def _nothing(_job: Job[Any], _facts: Facts) -> Decision:
+    return None
+
+
+def _none_of(_job: Job[Any], *_facts: Facts) -> tuple[Any, ...]:
+    return ()
+
+
+def _no_probe(_job: Job[Any]) -> Probe | None:
+    return None
+
+
+def _failure(_job: Job[Any], failure: str) -> str | None:
+    return failure
+
+
+class Step(NamedTuple):
+    """A step of a change. All jobs take it before any of them takes the next one; one that has failed takes no more.
+
+    reads: the kinds of which the job's object is read anew first, see `Seen`. needs: what `decide` looks up; it is read
+    at once for all jobs. decide: what to do, None for nothing. pause: seconds before the writes, if there are any.
+    until: the probe by which the job waits then, None for no wait. kind: what is watched for the probe; None: the step
+    is taken again from time to time, and the probe gets the object that was read. after_wait: the failure that a wait
+    which has failed means, None for none.
+    """
+
+    name: str
+    decide: Callable[[Job[Any], Facts], Decision] = _nothing
+    reads: Callable[[Job[Any]], tuple[Kind, ...]] = _none_of
+    needs: Callable[[Job[Any], Facts], Iterable[ObjectToRead]] = _none_of
+    pause: float = 0.0
+    until: Callable[[Job[Any]], Probe | None] = _no_probe
+    kind: Kind | None = VM
+    after_wait: Callable[[Job[Any], str], str | None] = _failure
