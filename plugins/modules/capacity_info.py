@@ -26,9 +26,8 @@ description:
   - On nodes, checks resources and number of pods, taints, node selectors and node affinity, required affinity and
     anti-affinity between pods, topology spread, and volumes that only some nodes reach. Ignores limits of volumes per
     node, local volumes that are not bound yet, and preemption.
-  - Counts the devices of ResourceSlices for claims of dynamic resource allocation. Without CEL, the module evaluates
-    selectors that compare C(device.driver) and attributes of devices for equality; a VM whose devices have other
-    selectors, constraints or alternatives may be not evaluated.
+  - Does not evaluate a VM with resource claims (dynamic resource allocation) that fits otherwise, since only
+    kube-scheduler can choose its devices.
   - Places each VM on the node with the most free resources. kube-scheduler may choose other nodes.
 author: virtshape.instancetypes contributors (@virtshape)
 options:
@@ -130,7 +129,7 @@ virtual_machines:
     name: {description: Name of the VM., type: str, returned: always}
     namespace: {description: Namespace of the VM., type: str, returned: always}
     evaluated:
-      description: Whether it is known if the VM fits. Without a pod, or with devices that the module cannot evaluate,
+      description: Whether it is known if the VM fits. Without a pod, or with resource claims,
         RV(virtual_machines[].problem) says why it is not.
       type: bool
       returned: always

@@ -7,19 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (  # noqa: E402
-    Allocator,
-    DeviceObjects,
-    allocated_devices,
-    demand,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
     PodInfo,
     Storage,
@@ -40,25 +34,11 @@ _GO = (1, 24)
 _BUILD = CHECKOUT / ".cache" / "kube_scheduler"
 
 
-class Ours(NamedTuple):
-    """The nodes that a pod fits on, by the resolver, and those of which it does not know."""
-
-    fits: list[str]
-    unknown: list[str]
-
-    def agrees(self, said: list[str]) -> bool:
-        """Whether the pod fits on the nodes that kube-scheduler says, and on no others."""
-        return set(self.fits) <= set(said) <= {*self.fits, *self.unknown}
-
-
-def ours(case: Case) -> list[Ours]:
-    """The resolver's judgement on each pending pod of a cluster."""
+def ours(case: Case) -> list[list[str]]:
+    """The nodes that each pending pod of a cluster fits on, by the resolver."""
     placing = Batch(_state(case))
     names = [node.name for node in placing.state.nodes]
-    return [
-        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.fitting(pod, None))))
-        for pod in _pending(case)
-    ]
+    return [[names[number] for number in placing.fitting(pod)] for pod in _pending(case)]
 
 
 def batch(case: Case) -> list[str]:
@@ -70,21 +50,12 @@ def batch(case: Case) -> list[str]:
 
 def _pending(case: Case) -> list[PodInfo]:
     known = Storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
-    there = _resources(case)
-    pods = [with_volume_affinity(from_manifest(pod), known) for pod in case["pending"]]
-    return [pod._replace(devices=demand(pod.resource_claims, pod.namespace, there)) for pod in pods]
-
-
-def _resources(case: Case) -> DeviceObjects:
-    return DeviceObjects(
-        *(case.get(part, ()) for part in ("device_classes", "slices", "device_claims", "claim_templates"))
-    )
+    return [with_volume_affinity(from_manifest(pod), known) for pod in case["pending"]]
 
 
 def _state(case: Case) -> ClusterState:
     spaces = {name: {"kubernetes.io/metadata.name": name} for name in ("shop", "office")}
-    allocator = Allocator(case.get("slices", ()), allocated_devices(case.get("device_claims", ())))
-    return ClusterState(map(node, case["nodes"]), map(from_manifest, case["pods"]), spaces, allocator)
+    return ClusterState(map(node, case["nodes"]), map(from_manifest, case["pods"]), spaces)
 
 
 def judge(cases: list[Case]) -> Verdicts:

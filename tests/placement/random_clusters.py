@@ -3,8 +3,6 @@
 import random
 from typing import Any
 
-from random_devices import with_devices
-
 Manifest = dict[str, Any]
 
 ZONES = ("a", "b", "c")
@@ -15,17 +13,15 @@ EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 GPU = "example.com/gpu"
 
 
-def cluster(seed: int, pending: int = 4, devices: bool = True) -> Manifest:
+def cluster(seed: int, pending: int = 4) -> Manifest:
     """{nodes, pods, pending}. pending: how many pods are to be placed. Half of the clusters have storage, too: {claims,
-    volumes, classes}. devices: whether a fourth has claims of devices, see random_devices.with_devices."""
+    volumes, classes}."""
     draw = random.Random(seed)
     nodes = [_node(draw, number) for number in range(draw.randint(1, 7))]
     pods = [_pod(draw, f"run-{number}", draw.choice(nodes)) for number in range(draw.randint(0, 14))]
     made = {"nodes": nodes, "pods": pods, "pending": [_pod(draw, f"new-{number}") for number in range(pending)]}
     if seed % 2:
         return {**made, **_storage(random.Random(f"storage {seed}"), made)}
-    if seed % 4 == 2 and devices:
-        return {**made, **with_devices(random.Random(f"devices {seed}"), made)}
     return made
 
 

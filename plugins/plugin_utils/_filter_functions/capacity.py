@@ -9,7 +9,6 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._capacity.placement import simulation
-from ...module_utils._capacity.placement.devices import DeviceObjects
 from ...module_utils._capacity.placement.simulation import PlacementObjects
 from ...module_utils._capacity.pod import resources as pod_resources
 from ...module_utils._capacity.pod.environment import Environment
@@ -114,10 +113,6 @@ def placement(
     networks: Any = None,
     drain: Any = (),
     instancetypes: Any = (),
-    device_classes: Any = None,
-    resource_slices: Any = None,
-    resource_claims: Any = None,
-    resource_claim_templates: Any = None,
     running: Any = MIGRATE,
     **options: Any,
 ) -> dict[str, Any]:
@@ -132,25 +127,8 @@ def placement(
         None if networks is None else manifests("networks", networks),
         list(drain),
         manifests("instancetypes", instancetypes),
-        devices=_device_objects(
-            device_classes=device_classes,
-            resource_slices=resource_slices,
-            resource_claims=resource_claims,
-            resource_claim_templates=resource_claim_templates,
-        ),
     )
     return _evaluated(simulation.placement, vms, cluster, running, **options)
-
-
-def _device_objects(**options: Any) -> DeviceObjects | None:
-    if all(value is None for value in options.values()):
-        return None
-    lists = [manifests(option, value or ()) for option, value in options.items()]
-    for option, objects in zip(options, lists):
-        for manifest in objects:
-            if not (manifest.get("metadata") or {}).get("name"):
-                raise AnsibleFilterError(f"{option}: an object has no name")
-    return DeviceObjects(*lists)
 
 
 def _evaluated(

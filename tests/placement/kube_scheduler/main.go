@@ -2,8 +2,7 @@
 //
 // It reads one case a line, {"nodes": [Node], "pods": [Pod, with spec.nodeName], "pending": [Pod]}, and writes one line
 // for each: the names of the nodes that each pending pod fits on when it is placed alone, in the order of the nodes.
-// "claims", "volumes" and "classes" are the PersistentVolumeClaims, PersistentVolumes and StorageClasses, if any, and
-// "device_classes", "slices" and "device_claims" the DeviceClasses, ResourceSlices and ResourceClaims.
+// "claims", "volumes" and "classes" are the PersistentVolumeClaims, PersistentVolumes and StorageClasses, if any.
 // With "placed", a list of node names ("" for none), each pending pod is placed on its node before the next is judged.
 package main
 
@@ -17,20 +16,16 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	resourceapi "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	tracker "k8s.io/dynamic-resource-allocation/resourceslice/tracker"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultbinder"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
 	plfeature "k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeaffinity"
@@ -42,7 +37,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	"k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
-	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
@@ -56,10 +50,6 @@ type placementCase struct {
 	Claims  []*v1.PersistentVolumeClaim `json:"claims"`
 	Volumes []*v1.PersistentVolume      `json:"volumes"`
 	Classes []*storagev1.StorageClass   `json:"classes"`
-
-	DeviceClasses []*resourceapi.DeviceClass   `json:"device_classes"`
-	Slices        []*resourceapi.ResourceSlice `json:"slices"`
-	DeviceClaims  []*resourceapi.ResourceClaim `json:"device_claims"`
 }
 
 func registry() runtime.Registry {
@@ -72,7 +62,6 @@ func registry() runtime.Registry {
 		podtopologyspread.Name: runtime.FactoryAdapter(features, podtopologyspread.New),
 		interpodaffinity.Name:  runtime.FactoryAdapter(features, interpodaffinity.New),
 		volumebinding.Name:     runtime.FactoryAdapter(features, volumebinding.New),
-		dynamicresources.Name:  runtime.FactoryAdapter(features, dynamicresources.New),
 		queuesort.Name:         queuesort.New,
 		defaultbinder.Name:     defaultbinder.New,
 	}
@@ -98,16 +87,6 @@ func profile(known runtime.Registry) (*config.KubeSchedulerProfile, error) {
 // settled is how long the plugin's own caches of volumes may take behind the informers, which they do not tell.
 const settled = 30 * time.Millisecond
 
-// draManager is made as kube-scheduler makes it.
-func draManager(ctx context.Context, client *fake.Clientset, factory informers.SharedInformerFactory) (*dynamicresources.DefaultDRAManager, error) {
-	claims := assumecache.NewAssumeCache(klog.FromContext(ctx), factory.Resource().V1().ResourceClaims().Informer(), "ResourceClaim", "", nil)
-	resources, err := tracker.StartTracker(ctx, tracker.Options{SliceInformer: factory.Resource().V1().ResourceSlices(), KubeClient: client})
-	if err != nil {
-		return nil, err
-	}
-	return dynamicresources.NewDRAManager(ctx, claims, resources, factory), nil
-}
-
 // objectsOf is a list as a fake client takes it.
 func objectsOf[T apiruntime.Object](some []T) []apiruntime.Object {
 	found := make([]apiruntime.Object, len(some))
@@ -119,9 +98,7 @@ func objectsOf[T apiruntime.Object](some []T) []apiruntime.Object {
 
 func newFramework(ctx context.Context, given placementCase, snapshot *cache.Snapshot) (framework.Framework, error) {
 	// Nothing is asked of a server: what the plugins look at is in the snapshot, and storage in informers.
-	objects := slices.Concat(
-		objectsOf(given.Claims), objectsOf(given.Volumes), objectsOf(given.Classes),
-		objectsOf(given.DeviceClasses), objectsOf(given.Slices), objectsOf(given.DeviceClaims))
+	objects := slices.Concat(objectsOf(given.Claims), objectsOf(given.Volumes), objectsOf(given.Classes))
 	client := fake.NewSimpleClientset(objects...)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	known := registry()
@@ -129,12 +106,7 @@ func newFramework(ctx context.Context, given placementCase, snapshot *cache.Snap
 	if err != nil {
 		return nil, err
 	}
-	devices, err := draManager(ctx, client, factory)
-	if err != nil {
-		return nil, err
-	}
 	made, err := runtime.NewFramework(ctx, known, chosen,
-		runtime.WithSharedDRAManager(devices),
 		runtime.WithClientSet(client),
 		runtime.WithInformerFactory(factory),
 		runtime.WithSnapshotSharedLister(snapshot))

@@ -99,26 +99,6 @@ def test_a_vm_without_a_pod_is_an_answer() -> None:
     )
 
 
-def test_claims_of_devices() -> None:
-    claiming = vm()
-    claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "c"}]
-    request = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
-    offer = {"driver": "x", "pool": {"name": "p"}, "allNodes": True, "devices": [{"name": "d"}]}
-    options = {
-        "device_classes": {"metadata": {"name": "gpu"}},
-        "resource_slices": [{"metadata": {"name": "s"}, "spec": offer}],
-        "resource_claims": [
-            {"metadata": {"name": "c", "namespace": "shop"}, "spec": {"devices": {"requests": [request]}}}
-        ],
-    }
-    (item,) = placement(claiming, nodes=[node("x")], objects=[LARGE], **options)["virtual_machines"]
-    assert (item["evaluated"], item["fits"]) == (True, True)
-    (item,) = placement(claiming, nodes=[node("x")], objects=[LARGE])["virtual_machines"]
-    assert (item["evaluated"], item["fits"]) == (False, False)
-    with pytest.raises(AnsibleFilterError, match="placement: device_classes: an object has no name"):
-        placement(claiming, nodes=[node("x")], objects=[LARGE], device_classes=[{}])
-
-
 def test_restart_frees_the_room_of_the_pod() -> None:
     running = {"nodes": node("x", memory="10Gi"), "objects": [LARGE], "pods": [launcher("web", "x")]}
     (item,) = placement(vm(), running="restart", **running)["virtual_machines"]

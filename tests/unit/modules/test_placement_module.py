@@ -117,31 +117,3 @@ def test_invalid_options_are_refused(run: Run) -> None:
         ({"names": ["z"]}, "names: no such virtual machine in shop: z"),
     ):
         assert message in placement_info(run, store(), namespace="shop", **options)["msg"], options
-
-
-def test_claims_of_devices(run: Run) -> None:
-    claiming = vm("a")
-    claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
-    request = {"requests": [{"name": "r", "deviceClassName": "gpu"}]}
-    kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": 'device.driver == "x"'}}]}}
-    devices = {"driver": "x", "pool": {"name": "p"}, "nodeName": "y", "devices": [{"name": "d", "basic": {}}]}
-    offer = {"metadata": {"name": "s"}, "spec": devices}
-    template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": request}}}
-
-    # A cluster with such a VM has an API for it, in one of its versions.
-    cluster = store(claiming)
-    assert (
-        "ResourceClaimTemplate t does not exist"
-        in placement_info(run, cluster, namespace="shop")["virtual_machines"][0]["problem"]
-    )
-    lists = {"deviceclasses": [kind], "resourceslices": [offer], "resourceclaims": []}
-    for name, some in {**lists, "resourceclaimtemplates": [template]}.items():
-        cluster.lists[f"/apis/resource.k8s.io/v1beta1/{name}"] = some
-    (item,) = placement_info(run, cluster, namespace="shop")["virtual_machines"]
-    assert (item["evaluated"], item["fits"], item["node"]) == (True, True, "y")
-
-    cluster.answers["GET", "/resourceslices"] = forbidden("resourceslices")
-    result = placement_info(run, cluster, namespace="shop")
-    assert [(item["evaluated"], item["fits"]) for item in result["virtual_machines"]] == [(False, False)]
-    assert "the devices of the cluster are not known" in result["virtual_machines"][0]["problem"]
-    assert result["warnings"][0].startswith("resourceslices are not taken into account: ")

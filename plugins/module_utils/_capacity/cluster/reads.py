@@ -15,18 +15,10 @@ from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
-from ..placement.devices import DeviceObjects
 from ..placement.simulation import PlacementObjects, placement
 from ..quota.check import QuotaObjects, check_quotas
 
 ALL: Final = "*"
-# The arguments of devices.DeviceObjects.
-_CLAIMING: Final = (
-    Kind("DeviceClass", "resource.k8s.io", "v1", "deviceclasses", False),
-    Kind("ResourceSlice", "resource.k8s.io", "v1", "resourceslices", False),
-    Kind("ResourceClaim", "resource.k8s.io", "v1", "resourceclaims", True),
-    Kind("ResourceClaimTemplate", "resource.k8s.io", "v1", "resourceclaimtemplates", True),
-)
 _VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
 _KIND: Final = "VirtualMachineClusterInstancetype"
 
@@ -61,31 +53,10 @@ def read_placement(
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes, task)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
-    devices = _devices(session, warnings) if _claims_devices(vms, pods, drain) else None
     cluster = PlacementObjects(
-        nodes, pods, namespaces or [], quotas or [], networks, drain, samples, claims, volumes, classes, devices
+        nodes, pods, namespaces or [], quotas or [], networks, drain, samples, claims, volumes, classes
     )
     return placement(vms, lookup, kv, cluster, running_policy), warnings
-
-
-def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
-    """Whether a VM, or a pod on a drained node, has claims of devices."""
-    templates = [(vm.get("spec") or {}).get("template") or {} for vm in vms]
-    moved = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in drain]
-    return any((item.get("spec") or {}).get("resourceClaims") for item in (*templates, *moved))
-
-
-def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
-    """The objects that claims depend on, in the newest version that the cluster serves; None if not readable."""
-    for version in ("v1", "v1beta2", "v1beta1"):
-        unreadable: list[str] = []
-        lists = [list_if_permitted(session, kind._replace(version=version), unreadable) for kind in _CLAIMING]
-        warnings += unreadable
-        if all(items is not None for items in lists):
-            return DeviceObjects(*(items or [] for items in lists))
-        if unreadable:
-            return None
-    return DeviceObjects()
 
 
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:

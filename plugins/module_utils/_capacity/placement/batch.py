@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 
-from .fit import eligible, has_devices, has_room, rules, violated_rule
+from .fit import eligible, has_room, rules, violated_rule
 from .objects import PodInfo
 from .state import ClusterState
 
@@ -34,20 +34,19 @@ class Batch:
             self._eligible[key] = eligible(self.state, pod)
         return self._eligible[key]
 
-    def fitting(self, pod: PodInfo, devices: bool | None = True) -> list[int]:
-        """The nodes that a pod fits on now. devices: None for those where it is not known whether its devices do."""
+    def fitting(self, pod: PodInfo) -> list[int]:
+        """The nodes that a pod fits on now, whatever devices it claims."""
         pod_rules = rules(self.state, pod)
         return [
             node_index
             for node_index in self._nodes_with_room(pod)
             if not violated_rule(self.state.nodes[node_index], pod_rules)
-            and has_devices(self.state, pod, node_index) is devices
         ]
 
     def place(self, pod: PodInfo) -> int | None:
         """The index of the node that a pod is placed on; None if it fits on none."""
         affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
-        if affine or pod.spread or pod.devices or self.state.anti_affinity_domains(pod):
+        if affine or pod.spread or self.state.anti_affinity_domains(pod):
             node_index = min(self.fitting(pod), key=lambda node_index: self._score(pod, node_index), default=None)
         else:
             node_index = self._best_scored(pod)

@@ -146,11 +146,6 @@ def has_room(state: ClusterState, pod: PodInfo, node_index: int) -> bool:
     return all(amount <= node.allocatable.get(name, 0) - used.get(name, 0) for name, amount in pod.requests.items())
 
 
-def has_devices(state: ClusterState, pod: PodInfo, node_index: int) -> bool | None:
-    """Whether a node has the devices that a pod claims; None if that is not known."""
-    return pod.devices is None or state.allocator.fits(state.nodes[node_index], pod.devices)
-
-
 def violated_rule(node: Node, pod_rules: list[Rule]) -> str:
     """The rule of other pods that keeps a pod off a node, in words; "" if none does."""
     return next(filter(None, (rule(node) for rule in pod_rules)), "")

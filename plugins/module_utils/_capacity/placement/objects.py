@@ -51,31 +51,14 @@ def _count(resource: str, amount: Quantity) -> int:
     return milli(amount) if resource == "cpu" else amount.value
 
 
-# The selectors of a device that is requested: those of the class, then those of the request.
-DeviceRequest = tuple[str, ...]
-
-
-class Demand(NamedTuple):
-    """The demand of a pod's claims.
-
-    requests: one for each device. node_selectors: the node selectors of allocated claims. missing: why the pod has to
-    wait, "" if it need not. doubt: why a node may not do that looks right, "" without a doubt.
-    """
-
-    requests: tuple[DeviceRequest, ...] = ()
-    node_selectors: tuple[Manifest, ...] = ()
-    missing: str = ""
-    doubt: str = ""
-
-
 class PodInfo(NamedTuple):
     """A pod.
 
     requests: without zeros and resources that kube-scheduler does not look at; with a place for one of the node's pods.
     terminating: it is being deleted. ended: it needs nothing any more. node: where it runs, "" if it does not yet.
     claims: the names of its PersistentVolumeClaims. volume_affinity: by claim, the node selectors that all have to
-    hold; unbound_claim: one that has to be bound first, "" for none; see with_volume_affinity. devices: what its claims
-    of devices (resource_claims) need, None for none; see devices.py. The rest is as in a pod's spec.
+    hold; unbound_claim: one that has to be bound first, "" for none; see with_volume_affinity. claims_devices: it has
+    resource claims (dynamic resource allocation). The rest is as in a pod's spec.
     """
 
     name: str
@@ -92,8 +75,7 @@ class PodInfo(NamedTuple):
     claims: tuple[str, ...] = ()
     volume_affinity: tuple[tuple[str, Manifest], ...] = ()
     unbound_claim: str = ""
-    resource_claims: tuple[Manifest, ...] = ()
-    devices: Demand | None = None
+    claims_devices: bool = False
 
     @property
     def owner(self) -> str:
@@ -126,7 +108,7 @@ def from_pod(pod: Pod, name: str, namespace: str) -> PodInfo:
         pod.affinity,
         tuple(pod.tolerations),
         tuple(pod.spread),
-        resource_claims=tuple(pod.claims),
+        claims_devices=bool(pod.claims),
     )
 
 
@@ -152,7 +134,7 @@ def from_manifest(manifest: Manifest) -> PodInfo:
         (manifest.get("status") or {}).get("phase") in ("Succeeded", "Failed"),
         spec.get("nodeName") or "",
         tuple(filter(None, claims)),
-        resource_claims=tuple(spec.get("resourceClaims") or ()),
+        claims_devices=bool(spec.get("resourceClaims")),
     )
 
 

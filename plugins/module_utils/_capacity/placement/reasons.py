@@ -10,7 +10,7 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import human_readable
 from ..pod.amounts import HUGE_PAGES, PLAIN
 from . import objects
-from .fit import eligible, has_devices, violated_rule
+from .fit import eligible, violated_rule
 from .fit import rules as rules_of
 from .objects import Node, PodInfo
 from .state import ClusterState
@@ -50,12 +50,9 @@ def problem(state: ClusterState, pod: PodInfo) -> str:
         return "there are no nodes"
     if pod.unbound_claim:
         return f"its claim {pod.unbound_claim} is not bound"
-    if pod.devices is not None and pod.devices.missing:
-        return pod.devices.missing
     excluded = Counter(filter(None, (_exclusion(node, pod) for node in state.nodes))).most_common()
     reasons = [
         *_missing_resources(state, pod),
-        *_missing_claimed_devices(state, pod),
         *(_some_nodes(state, amount, reason) for reason, amount in excluded),
         _nearest_node(state, pod),
     ]
@@ -74,16 +71,6 @@ def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:
         having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
         if name not in (*PLAIN, "pods") and having < len(state.nodes):
             yield _some_nodes(state, having, f"has {name}")
-
-
-def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]:
-    availability = [has_devices(state, pod, node_index) for node_index in range(len(state.nodes))]
-    having, unknown = availability.count(True), availability.count(None)
-    if having < len(availability):
-        yield _some_nodes(state, having, "has free devices for its claims")
-    if unknown:
-        doubt = pod.devices.doubt if pod.devices is not None else ""
-        yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
 
 
 def _exclusion(node: Node, pod: PodInfo) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
@@ -20,10 +20,12 @@ from ..pod.pod import Source, with_source_cpu
 from ..pod.render import MIGRATE, RESTART, environments, read_as, render_vm, sample_pod
 from ..pod.scheduling import OBSOLETE_MODEL, away_from
 from .batch import Batch
-from .devices import Allocator, DeviceObjects, allocated_devices, demand
 from .objects import Node, PodInfo, Storage, claim_names, from_manifest, from_pod, node, with_volume_affinity
 from .reasons import SHOWN, problem
 from .state import ClusterState
+
+# kube-scheduler chooses devices by expressions of CEL, which nothing here can evaluate.
+_CLAIMS_DEVICES: Final = "its resource claims are not evaluated: only kube-scheduler can choose their devices"
 
 
 def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
@@ -51,14 +53,13 @@ def simulate(
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
     samples: Sequence[PlacementRequest] = (),
-    allocator: Allocator | None = None,
 ) -> dict[str, Any]:
     """{virtual_machines, drained, instancetypes}: see the functions below.
 
     nodes: drained nodes are cordoned. pods: the pods that run. requests: the VMs to place in order, after the guests
-    of drained nodes. samples: one for each instancetype. allocator: the devices for claims.
+    of drained nodes. samples: one for each instancetype.
     """
-    batch = Batch(ClusterState(nodes, pods, namespaces, allocator))
+    batch = Batch(ClusterState(nodes, pods, namespaces))
     empty = Batch(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
     guests = [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
@@ -109,33 +110,35 @@ def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> di
 def _placed(batch: Batch, pod: PodInfo | str, key: str) -> dict[str, Any]:
     """The answer for a pod, which is placed if it fits. key: for the name of its node."""
     answer = _answer(batch, pod)
-    node_index = batch.place(pod) if not isinstance(pod, str) else None
+    node_index = batch.place(pod) if answer["fits"] and not isinstance(pod, str) else None
     return answer if node_index is None else {**answer, key: batch.state.nodes[node_index].name}
 
 
 def _answer(batch: Batch, pod: PodInfo | str) -> dict[str, Any]:
     """{evaluated, fits, node_count, nodes, problem}. pod: see PlacementRequest.
 
-    evaluated: whether there is a pod, and it is known whether it fits: of some devices that it claims it cannot be
-    known whether they match. nodes: the first nodes that it fits on. problem: if it fits on none.
+    evaluated: whether there is a pod, and it is known whether it fits: not if only the devices that it claims decide.
+    nodes: the first nodes that it fits on. problem: if it fits on none.
     """
     if isinstance(pod, str):
-        return {"evaluated": False, "fits": False, "node_count": 0, "nodes": [], "problem": pod}
+        return _not_evaluated(pod)
     indexes = batch.fitting(pod)
+    if indexes and pod.claims_devices:
+        return _not_evaluated(_CLAIMS_DEVICES)
     names = [batch.state.nodes[index].name for index in indexes[:SHOWN]]
     answer = {"evaluated": True, "fits": bool(indexes), "node_count": len(indexes), "nodes": names}
-    if indexes:
-        return answer
-    undecided = pod.devices is not None and bool(batch.fitting(pod, None))
-    return {**answer, "evaluated": not undecided, "problem": problem(batch.state, pod)}
+    return answer if indexes else {**answer, "problem": problem(batch.state, pod)}
+
+
+def _not_evaluated(why: str) -> dict[str, Any]:
+    return {"evaluated": False, "fits": False, "node_count": 0, "nodes": [], "problem": why}
 
 
 class PlacementObjects(NamedTuple):
     """The manifests that placement depends on. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
     Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
     names of nodes to empty. instancetypes: the instancetypes whose capacity is computed. claims, volumes, classes: the
-    PersistentVolumeClaims, PersistentVolumes and StorageClasses. devices: what there is for claims of devices, None:
-    not known."""
+    PersistentVolumeClaims, PersistentVolumes and StorageClasses."""
 
     nodes: Sequence[Manifest]
     pods: Sequence[Manifest] = ()
@@ -147,7 +150,6 @@ class PlacementObjects(NamedTuple):
     claims: Sequence[Manifest] = ()
     volumes: Sequence[Manifest] = ()
     classes: Sequence[Manifest] = ()
-    devices: DeviceObjects | None = None
 
 
 def placement(
@@ -165,15 +167,14 @@ def placement(
     """
     nodes = [read_as("Node", partial(node, drained=objects.drain), manifest) for manifest in objects.nodes]
     labels = {node.name: node.labels for node in nodes}
-    complete = partial(_complete, Storage(objects.claims, objects.volumes, objects.classes), objects.devices)
+    storage = Storage(objects.claims, objects.volumes, objects.classes)
     listed = [read_as("Pod", from_manifest, manifest) for manifest in objects.pods]
-    pods = [complete(pod) for pod in listed if not pod.ended]
+    pods = [with_volume_affinity(pod, storage) for pod in listed if not pod.ended]
     namespace_labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
     running_pods = {(pod.namespace, pod.vm): pod for pod in pods if pod.is_guest and pod.node}
-    restarted: frozenset[tuple[str, str]] = frozenset()
     if running_policy == RESTART:
         stopped = [running_pods.pop(key) for key in {*map(namespaced_name, vms)} & running_pods.keys()]
-        restarted = frozenset((pod.namespace, pod.name) for pod in stopped)
+        restarted = {(pod.namespace, pod.name) for pod in stopped}
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
     environment_of = environments(vms, kubevirt, objects.namespaces, objects.quotas, objects.networks, objects.claims)
     requests = []
@@ -188,22 +189,12 @@ def placement(
         try:
             launch = render_vm(vm, lookup, environment_of[namespace], uid, origin)
             claims = claim_names(launch.spec.get("volumes") or ())
-            pod = complete(from_pod(launch.pod, name, namespace)._replace(claims=claims))
+            pod = with_volume_affinity(from_pod(launch.pod, name, namespace)._replace(claims=claims), storage)
         except (KubeVirtError, FieldError) as error:
             pod = one_line(error)
         requests.append(PlacementRequest(name, namespace, pod, node_name))
     samples = [PlacementRequest(name_of(item), "", _sample(item, kubevirt)) for item in objects.instancetypes]
-    allocator = None
-    if objects.devices is not None:
-        used = allocated_devices(objects.devices.claims.values(), restarted)
-        allocator = Allocator(objects.devices.slices, used)
-    return simulate(nodes, pods, requests, objects.drain, namespace_labels, samples, allocator)
-
-
-def _complete(disks: Storage, devices: DeviceObjects | None, pod: PodInfo) -> PodInfo:
-    """The pod with the nodes that its claims of storage and devices permit."""
-    demanded = demand(pod.resource_claims, pod.namespace, devices)
-    return with_volume_affinity(pod, disks)._replace(devices=demanded)
+    return simulate(nodes, pods, requests, objects.drain, namespace_labels, samples)
 
 
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PodInfo | str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 from ..._resolver.api.label_selector import matches
-from .devices import Allocator
 from .objects import Counts, Node, PodInfo
 
 Test = Callable[[PodInfo], bool]
@@ -18,8 +17,7 @@ Label = Optional[tuple[str, str]]
 class ClusterState:
     """Nodes by index, with what is used of each. Only `place` changes it.
 
-    namespaces: the labels of the namespaces by name, for affinity that selects by them. allocator: the devices for
-    claims; the devices of the pods are taken.
+    namespaces: the labels of the namespaces by name, for affinity that selects by them.
     """
 
     def __init__(
@@ -27,7 +25,6 @@ class ClusterState:
         nodes: Iterable[Node],
         pods: Iterable[PodInfo],
         namespaces: Mapping[str, Mapping[str, str]] | None = None,
-        allocator: Allocator | None = None,
     ) -> None:
         self.nodes = list(nodes)
         self.namespaces = namespaces or {}
@@ -39,16 +36,13 @@ class ClusterState:
         index = {node.name: node_index for node_index, node in enumerate(self.nodes)}
         for pod in pods:
             if pod.node in index:
-                self.place(pod._replace(devices=None), index[pod.node])
-        self.allocator = allocator or Allocator((), set())
+                self.place(pod, index[pod.node])
 
     def place(self, pod: PodInfo, node_index: int) -> None:
         """Lets a pod run on a node."""
         used = self.used[node_index]
         for name, amount in pod.requests.items():
             used[name] = used.get(name, 0) + amount
-        if pod.devices is not None:
-            self.allocator.allocate(self.nodes[node_index], pod.devices)
         for label in _possible_labels(pod):
             self._labelled.setdefault(label, []).append((node_index, pod))
             for test, counts in self._counts.get(label, {}).values():

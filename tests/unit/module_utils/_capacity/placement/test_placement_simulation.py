@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from capacity_cluster import launcher, node
 
-from plugins.module_utils._capacity.placement.devices import DeviceObjects
 from plugins.module_utils._capacity.placement.simulation import PlacementObjects, placement
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
@@ -82,51 +81,30 @@ def test_a_vm_that_kubevirt_cannot_expand() -> None:
 NODES = [node(name, memory="20Gi", **{"devices.kubevirt.io/pr-helper": "9"}) for name in ("m", "n")]
 
 
-def test_claims_of_devices_decide_on_nodes() -> None:
+def test_resource_claims_are_not_evaluated() -> None:
     machine = vm()
     machine["metadata"]["namespace"] = "shop"
     machine["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
-    devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}
-    template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": devices}}}
-    slices = [{"spec": {"driver": "x", "pool": {"name": "p"}, "nodeName": "m", "devices": [{"name": "d"}]}}]
+    why = "its resource claims are not evaluated: only kube-scheduler can choose their devices"
 
-    def simulated(
-        expression: str, pods: Any = (), claims: Any = (), running_policy: str = "migrate", **more: Any
-    ) -> Any:
-        kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
-        devices = DeviceObjects([kind], slices, claims, [template])
-        objects = PlacementObjects(NODES, pods, devices=devices, **more)
-        return placement([machine], Objects([]), KubeVirt(NEWEST), objects, running_policy)
+    def simulated(*nodes: Any, pods: Any = (), **more: Any) -> dict[str, Any]:
+        return placement([machine], Objects([]), KubeVirt(NEWEST), PlacementObjects(nodes, pods, **more))
 
-    def vm_result(expression: str, **more: Any) -> dict[str, Any]:
-        return dict(simulated(expression, **more)["virtual_machines"][0])
-
-    result = vm_result('device.driver == "x"')
-    assert (result["evaluated"], result["fits"], result["nodes"]) == (True, True, ["m"])
-    result = vm_result('device.driver == "y"')
-    assert (result["evaluated"], result["fits"], result["problem"]) == (
-        True,
-        False,
-        "0 of 2 nodes have free devices for its claims",
-    )
-    result = vm_result("device.driver.startsWith('x')")
-    assert (result["evaluated"], result["fits"]) == (False, False)
-    assert "only CEL can evaluate" in result["problem"]
+    (result,) = simulated(*NODES)["virtual_machines"]
+    unknown = {"fits": False, "node_count": 0, "nodes": [], "problem": why}
+    assert result == {"name": "web", "namespace": "shop", "evaluated": False, **unknown}
+    # What devices cannot help is known.
+    (result,) = simulated(node("m", memory="1Mi"))["virtual_machines"]
+    assert (result["evaluated"], result["fits"]) == (True, False)
+    assert "m lacks" in result["problem"]
 
     pod = launcher("web", "m")
     pod["spec"]["resourceClaims"] = [{"name": "g", "resourceClaimTemplateName": "t"}]
-    result = {"driver": "x", "pool": "p", "device": "d"}
-    own = {"name": "c", "namespace": "shop", "ownerReferences": [{"kind": "Pod", "name": "virt-launcher-web"}]}
-    used = {"metadata": own, "status": {"allocation": {"devices": {"results": [result]}}}}
-    migrating = vm_result('device.driver == "x"', pods=[pod], claims=[used])
-    assert migrating["migration"]["fits"] is False and "evaluated" not in migrating["migration"]
-    assert vm_result('device.driver == "x"', pods=[pod], claims=[used], running_policy="restart")["node"] == "m"
-    slices.append({"spec": {"driver": "x", "pool": {"name": "q"}, "nodeName": "n", "devices": [{"name": "e"}]}})
-    assert vm_result("device.driver.startsWith('x')", pods=[pod])["migration"]["evaluated"] is False
-    (guest,) = simulated("device.driver.startsWith('x')", pods=[pod], drain=["m"])["drained"]
-    assert (guest["fits"], guest["evaluated"]) == (False, False)
-    (guest,) = simulated('device.driver == "x"', pods=[pod], drain=["m"])["drained"]
-    assert (guest["target"], "evaluated" in guest) == ("n", False)
+    (result,) = simulated(*NODES, pods=[pod])["virtual_machines"]
+    assert (result["evaluated"], result["fits"]) == (True, True)
+    assert result["migration"] == {"evaluated": False, **unknown}
+    (guest,) = simulated(*NODES, pods=[pod], drain=["m"])["drained"]
+    assert (guest["evaluated"], guest["fits"], guest["problem"]) == (False, False, why)
 
 
 @pytest.mark.parametrize(("version", "placed"), [("1.9", ["m", "n", None]), ("1.8", ["m", "n", "m"])])
