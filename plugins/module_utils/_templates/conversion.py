@@ -16,7 +16,7 @@ _METADATA: Final = ("name", "namespace", "labels", "annotations")
 
 
 class ConversionError(ValueError):
-    """A Template that cannot be converted; the message is virtctl's."""
+    """A Template that cannot be converted."""
 
 
 def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
     try:
         read = schema.canonical("Template", {**source, "objects": None})
     except FieldError as error:
-        raise ConversionError(f"error decoding Template: {error}") from None
+        raise ConversionError(str(error)) from None
     objects = source.get("objects") or []
     if len(objects) != 1:
         raise ConversionError(f"template must contain exactly one object, found {len(objects)}")

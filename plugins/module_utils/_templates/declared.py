@@ -16,14 +16,12 @@ from .._resolver.declare.argument_spec import to_manifest
 from .._resolver.declare.instancetypes import validated
 from .._resolver.preflight.collisions import MAKES, WRITES, uses
 from .conversion import API_VERSION, KIND
-from .process import Example, example, refusal, review
+from .process import UNKNOWN_FIELD, Example, example, refusal, review
 from .substitution import references
 
 SINCE: Final = "1.9"
 """The first KubeVirt with VirtualMachineTemplates."""
 _SPEC: Final = "VirtualMachineTemplateSpec"
-_STRICT: Final = "strict decoding error"
-_UNKNOWN: Final = "unknown field"
 
 
 def argument_spec() -> dict[str, dict[str, Any]]:
@@ -107,12 +105,14 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     for index, name in enumerate(names):
         if name in names[:index]:
             return FieldError(f"parameters[{index}].name", f"another parameter is already named {quoted(name)}")
-    errors = [error for error in review(template).errors if not (accept_unknown and _STRICT in error.detail)]
+    errors = [
+        error for error in review(template).errors if not (accept_unknown and error.reason.startswith(UNKNOWN_FIELD))
+    ]
     if errors:
-        return FieldError("", refusal(errors, names))
+        return FieldError("", refusal(errors))
     problem = _problem(example(template))
     # KubeVirt drops such fields silently.
-    return problem if problem and problem.reason.startswith(_UNKNOWN) and not accept_unknown else None
+    return problem if problem and problem.reason.startswith(UNKNOWN_FIELD) and not accept_unknown else None
 
 
 def _warnings(template: Manifest) -> list[str]:

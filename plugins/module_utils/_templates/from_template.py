@@ -65,7 +65,7 @@ def vm_from_template(
         old_secrets = frozenset(values_of.recovered(declared, hidden, vm, live, others).values())
     processed = process(template, {**recovered, **values}, seed, NEWEST)
     if processed.errors:
-        raise _error(options, refusal(processed.errors, [entry["name"] for entry in declared if entry.get("name")]))
+        raise _error(options, refusal(processed.errors))
     parameters = {**defaults, **recovered, **values, **(processed.generated or {})}
     hidden_values = {value for name, value in parameters.items() if is_secret(name)}
     manifest = _merged(processed.substituted or {}, option_manifest, options, live)

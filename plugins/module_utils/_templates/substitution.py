@@ -13,17 +13,10 @@ from .._resolver.api import go_json
 
 REFERENCE: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
 WHOLE: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")
-_GO_TYPES: Final = {
-    bool: "bool",
-    int: "float64",
-    float: "float64",
-    list: "[]interface {}",
-    dict: "map[string]interface {}",
-}
 
 
 class SubstitutionError(ValueError):
-    """A value that cannot be where its reference is; the message is virt-template's."""
+    """A value that cannot be where its reference is."""
 
 
 def references(value: Any) -> Iterator[str]:
@@ -66,7 +59,7 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
 
     def replace(text: str) -> Any:
         whole = WHOLE.fullmatch(text)
-        return _read(values[whole[1]], "interface {}") if whole else _replace(text, values)
+        return _read(whole[1], values) if whole else _replace(text, values)
 
     return _map_texts(value, lambda key: _key(key, values), replace)
 
@@ -92,11 +85,9 @@ def _key(key: str, values: Mapping[str, str]) -> str:
     whole = WHOLE.fullmatch(key)
     if not whole:
         return _replace(key, values)
-    read = _read(values[whole[1]], "string")
+    read = _read(whole[1], values)
     if not isinstance(read, str):
-        raise SubstitutionError(
-            f"substituted value type {_GO_TYPES[type(read)]} is not assignable to target type string"
-        )
+        raise SubstitutionError(f"the value of {whole[1]} is no text, and {key} is a key; write ${{{whole[1]}}}")
     return read
 
 
@@ -107,12 +98,12 @@ def _replace(text: str, values: Mapping[str, str]) -> str:
     return text
 
 
-def _read(text: str, target: str) -> Any:
-    """A value as JSON, or as text if it is no JSON. target: Go's type of the place."""
+def _read(name: str, values: Mapping[str, str]) -> Any:
+    """The value of a parameter as JSON, or as text if it is no JSON."""
     try:
-        value = go_json.read(text)
+        value = go_json.read(values[name])
     except ValueError:
-        return text
+        return values[name]
     if value is None:
-        raise SubstitutionError(f"cannot assign nil value to target type {target}")
+        raise SubstitutionError(f"the value of {name} is null, which ${{{{{name}}}}} cannot put in")
     return value

@@ -95,9 +95,7 @@ def _manifest(value: Any, kind: str) -> dict[str, Any]:
 def _accepted(source: dict[str, Any], processed: Processed) -> Processed:
     """The result for a VirtualMachineTemplate, unless it is refused."""
     if processed.errors:
-        parameters = (source.get("spec") or {}).get("parameters") or []
-        names = [parameter["name"] for parameter in parameters if parameter.get("name")]
-        raise AnsibleFilterError(f"{_label(source)}: {refusal(processed.errors, names)}")
+        raise AnsibleFilterError(f"{_label(source)}: {refusal(processed.errors)}")
     return processed
 
 

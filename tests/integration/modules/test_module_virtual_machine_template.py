@@ -144,7 +144,7 @@ def test_lost_value_is_named(task: Task, api: Any, namespace: str, options: dict
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"parameters": {}}, "parameter 'TEAM' is required and a value must be specified; give it in parameters"),
+        ({"parameters": {}}, "parameter 'TEAM' is required; give it in parameters"),
         ({"parameters": {"TAEM": "a"}}, "parameter TAEM not found in template; did you mean TEAM?"),
         ({"name": "rhel-9"}, "/rhel-9 does not exist; did you mean rhel9?"),
         ({"parameters": {"NAME": "db", "TEAM": "a"}}, "parameters do not fit name: web"),

@@ -37,17 +37,12 @@ def numbers(value: Any) -> Any:
 def write(value: Any) -> str:
     """The JSON text of a value, with sorted keys."""
     if isinstance(value, dict):
-        return write_struct({key: value[key] for key in sorted(value)})
+        return "{" + ",".join(f"{write(name)}:{write(value[name])}" for name in sorted(value)) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(write, value)) + "]"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number(value)
     return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
-
-
-def write_struct(fields: dict[str, Any]) -> str:
-    """The JSON text of an object with its fields in their order."""
-    return "{" + ",".join(f"{write(name)}:{write(value)}" for name, value in fields.items()) + "}"
 
 
 def number(value: int | float) -> str:

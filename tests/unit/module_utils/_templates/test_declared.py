@@ -43,7 +43,10 @@ def test_manifest_has_the_declared_fields() -> None:
     [
         (options({"name": "NAME"}), "parameters[1].name: another parameter is already named 'NAME'"),
         (options(spec={"a": "${B}"}), "spec.virtualMachine: references undefined parameter B; define it in spec.param"),
-        (options(spec={"tmplate": {}}, parameters=[{"name": "NAME", "value": "x"}]), 'unknown field "spec.tmpl'),
+        (
+            options(spec={"tmplate": {}}, parameters=[{"name": "NAME", "value": "x"}]),
+            "spec.tmplate: unknown field; did you mean template?",
+        ),
         (options(vmi={"volums": []}), "virtual_machine.spec.template.spec.volums: unknown field; did you mean volumes"),
         (options(virtual_machine=None), "virtual_machine: required; set it to the VM's manifest"),
         (options(mesage="x", spec=None, name="A"), "name: 'A' must consist of"),

@@ -97,7 +97,7 @@ def test_an_existing_vm_keeps_its_run_strategy() -> None:
     [
         ({"metadata": {"labels": {"a": "${MISSING}"}}}, "references undefined parameter MISSING; define it in"),
         ({"spec": {"template": {"spec": {**DOMAIN, "volums": []}}}}, "volums: unknown field; did you mean volumes"),
-        ({"spec": {"tmplate": {}}}, 'unknown field "spec.tmplate"'),
+        ({"spec": {"tmplate": {}}}, "spec.tmplate: unknown field; did you mean template?"),
     ],
 )
 def test_a_bad_template_is_refused_on_one_line(vm: Manifest, words: str) -> None:
