@@ -10,7 +10,7 @@ from ..._resolver.api.manifest import name_of, namespaced_name
 from ..._resolver.api.quantity import Quantity
 from ..._resolver.kubevirt.vmi.vmi import REQUIRED
 from ..pod import amounts
-from ..pod.amounts import HUGE_PAGES, PLAIN, Amounts, is_qualified, milli, read_amounts
+from ..pod.amounts import HUGE_PAGES, PLAIN, Amounts, is_qualified, read_amounts
 from ..pod.pod import Pod
 from ..pod.scheduling import CREATED_BY
 
@@ -48,7 +48,7 @@ def node(manifest: Manifest, drained: Sequence[str] = ()) -> Node:
 
 def _count(resource: str, amount: Quantity) -> int:
     """An amount as kube-scheduler counts it."""
-    return milli(amount) if resource == "cpu" else amount.value
+    return amount.milli if resource == "cpu" else amount.value
 
 
 class PodInfo(NamedTuple):

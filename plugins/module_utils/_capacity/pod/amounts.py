@@ -16,7 +16,6 @@ ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
 PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 HUGE_PAGES: Final = "hugepages-"
 _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
-_NANOS_PER_MILLI: Final = 10**6
 
 
 def read_amounts(texts: Mapping[str, Any] | None) -> Amounts:
@@ -27,11 +26,6 @@ def read_amounts(texts: Mapping[str, Any] | None) -> Amounts:
 def whole(number: int) -> Quantity:
     """A number of units."""
     return Quantity.from_integer(number, DECIMAL_SI)
-
-
-def milli(amount: Quantity) -> int:
-    """An amount in thousandths, rounded up."""
-    return -(-amount.nanos // _NANOS_PER_MILLI)
 
 
 def is_qualified(name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of
-from ..._resolver.api.quantity import Quantity, from_nanos, human_readable, parse
+from ..._resolver.api.quantity import NANOS_PER_MILLI, Quantity, from_nanos, human_readable, parse
 from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED
 from ..pod import amounts
 from ..pod.amounts import HUGE_PAGES, ONE, PLAIN, Amounts, Container
@@ -21,7 +21,6 @@ CLAIMS: Final = "persistentvolumeclaims"
 STORAGE: Final = "requests.storage"
 _NOTHING: Final[Mapping[str, Any]] = {}
 _NANO: Final = 10**9
-_NANOS_PER_MILLI: Final = 10**6
 
 
 class QuotaItem(NamedTuple):
@@ -89,7 +88,7 @@ def claim(name: str, storage: str | None, storage_class: str) -> QuotaItem:
 def _stored(container: Container) -> Container:
     """The container as the API server stores it: a request for each limit, amounts in whole thousandths."""
     limits, requests = (
-        {name: _rounded(amount, _NANOS_PER_MILLI) for name, amount in part.items()}
+        {name: _rounded(amount, NANOS_PER_MILLI) for name, amount in part.items()}
         for part in (container.limits, container.stored)
     )
     return container._replace(requests=requests, limits=limits)
@@ -268,7 +267,7 @@ class Quota:
 def _amount_text(name: str, nanos: int) -> str:
     """An amount of a quota's resource, for users."""
     units, rest = divmod(nanos, _NANO)
-    text = str(units) if not rest else f"{nanos // _NANOS_PER_MILLI}m"
+    text = str(units) if not rest else f"{nanos // NANOS_PER_MILLI}m"
     return human_readable(text, binary="memory" in name or "storage" in name or "hugepages" in name)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import Quantity, parse
-from ..pod.amounts import HUGE_PAGES, ZERO, Amounts, milli, read_amounts
+from ..pod.amounts import HUGE_PAGES, ZERO, Amounts, read_amounts
 from .budget import CLAIMS, PODS, STORAGE, QuotaItem
 
 # An entry of `spec.limits`.
@@ -143,7 +143,7 @@ def _ratio(subject: str, name: str, maximum: Quantity, requested: Quantity, allo
         ratio, allowed_ratio = limit / request, float(maximum.value)
         # Kubernetes computes with floats, and with thousandths if they do not overflow.
         if maximum.value <= _MAX_MILLI:
-            ratio, allowed_ratio = ratio * 1000, float(milli(maximum))
+            ratio, allowed_ratio = ratio * 1000, float(maximum.milli)
         if ratio > allowed_ratio:
             yield f"{start} provided ratio is {limit / request:f}"
 
@@ -151,5 +151,5 @@ def _ratio(subject: str, name: str, maximum: Quantity, requested: Quantity, allo
 def _counts(*amounts: Quantity) -> list[int]:
     """The amounts in thousandths, or in whole units if one of them is too large."""
     if all(amount.value <= _MAX_MILLI for amount in amounts):
-        return [milli(amount) for amount in amounts]
+        return [amount.milli for amount in amounts]
     return [amount.value for amount in amounts]

@@ -16,6 +16,7 @@ BINARY_SI: Final = "BinarySI"
 DECIMAL_SI: Final = "DecimalSI"
 DECIMAL_EXPONENT: Final = "DecimalExponent"
 
+NANOS_PER_MILLI: Final = 10**6
 _NANO: Final = 10**9
 _MAX_INT64: Final = 2**63 - 1
 # apimachinery's limit for amounts with a binary suffix, in nano units.
@@ -53,6 +54,12 @@ class Quantity(NamedTuple):
     format: str
     text: str
     value: int
+
+    @property
+    def milli(self) -> int:
+        """Thousandths, rounded away from zero, as Go's ``MilliValue()``."""
+        size = -(-abs(self.nanos) // NANOS_PER_MILLI)
+        return size if self.nanos >= 0 else -size
 
     @staticmethod
     def from_integer(value: int, form: str) -> Quantity:

@@ -10,7 +10,7 @@ from ...api.errors import Panic, QuantityError
 from ..config.cluster import KubeVirt
 from ..vmi.vmi import vcpus
 from . import since
-from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, gated, items, millis, not_enabled
+from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, gated, items, not_enabled
 
 _FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
 
@@ -24,9 +24,9 @@ def amounts(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     fields = [f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits")]
     requested, limit = (amount(spec["domain"]["resources"], kind, "cpu") for kind in ("requests", "limits"))
     for field, cpu in zip(fields, (requested, limit)):
-        if millis(cpu) < 0:
+        if cpu.milli < 0:
             yield Cause(INVALID, f"{field} '{cpu.text}': must be greater than or equal to 0.", field)
-    if 0 < millis(limit) < millis(requested):
+    if 0 < limit.milli < requested.milli:
         message = f"{fields[0]} '{requested.text}' is greater than {fields[1]} '{limit.text}'"
         yield Cause(INVALID, message, fields[0])
 
@@ -117,7 +117,7 @@ def _integer_cpus(domain: Spec, path: str) -> Iterator[Cause]:
     """validateCPURequestIsInteger, validateCPULimitIsInteger."""
     for kind in ("requests", "limits"):
         cpu = amount(domain["resources"], kind, "cpu")
-        if cpu.value > 0 and cpu.value * 1000 != millis(cpu):
+        if cpu.value > 0 and cpu.value * 1000 != cpu.milli:
             message = f"provided resources CPU {kind} must be an interger"
             yield Cause(INVALID, message, f"{path}.domain.resources.{kind}.cpu")
 

@@ -81,18 +81,9 @@ def quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_NANOS_PER_MILLI: Final = 10**6
-
-
 def amount(resources: dict[str, Any], field: str, name: str) -> Quantity:
     """The `requests` or `limits` (field) of `cpu` or `memory` (name); 0 if absent."""
     return quantity.parse((resources.get(field) or {}).get(name, "0"))
-
-
-def millis(value: Quantity) -> int:
-    """Thousandths, rounded away from zero (Quantity.MilliValue)."""
-    size = -(-abs(value.nanos) // _NANOS_PER_MILLI)
-    return size if value.nanos >= 0 else -size
 
 
 def absolute_path(path: str, field: str) -> Iterator[Cause]:
