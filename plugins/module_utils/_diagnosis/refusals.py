@@ -40,67 +40,15 @@ def _refusals(case: Case) -> Iterator[Evidence]:
 _POD_WAITS: Final = "virt-controller keeps trying to create the pod, and the VM stays without a guest"
 _NOT_CREATED: Final = ("FailedCreate", "FailedBackendStorageCreate")
 _WEBHOOKS: Final = ("validatingwebhookconfiguration,mutatingwebhookconfiguration",)
-_ENDING: Final = "because it is being terminated"
-_CALL: Final = "failed calling webhook"
-_POLICY: Final = re.compile(
-    r"ValidatingAdmissionPolicy '(?P<name>[^']+)'|admission webhook \"(?P<hook>[^\"]+)\" denied"
-)
-_HOOK: Final = re.compile(r"failed calling webhook \"(?P<name>[^\"]+)\"")
-# A LimitRange gives containers its maximum as their limit.
-_LIMITS: Final = re.compile(
-    r"(minimum|maximum) \S+ usage per (Container|Pod)|limit to request ratio per"
-    r"|must be less than or equal to \S+ limit of"
-)
 _MINIMUM: Final = re.compile(r"minimum \S+ usage per Container")
 _QUOTA: Final = re.compile(
     r"exceeded quota: (?P<name>[^,]+), requested: (?P<requested>\S+), used: (?P<used>\S+), limited: (?P<limited>\S+)"
 )
-_PREREQUISITE: Final = re.compile(
-    r"serviceaccount \"(?P<account>[^\"]+)\" not found|no PriorityClass with name (?P<priority>\S+) was found"
-)
-_SCC: Final = "security context constraint"
-_CLONE: Final = re.compile(
-    r"[Nn]ot authorized to create DataVolume.*User (?P<user>\S+) has insufficient permissions in clone source namespace"
-    r" (?P<namespace>[^\s,;]+)"
-)
-_STANDARD: Final = re.compile(r"violates PodSecurity \"(?P<level>[^:\"]+)")
 _DISK: Final = "persistentvolumeclaims "
-_QUOTAS: Final = ("exceeded quota", "failed quota")
-_SOURCE: Final = re.compile(r"datasources\.cdi\.kubevirt\.io \"(?P<name>[^\"]+)\" not found")
 
 
-def _link_of(message: str) -> str:
-    """The link that a refusal breaks."""
-    if _SOURCE.search(message):
-        return "data_source"
-    if _CALL in message:
-        return "webhook"
-    if _CLONE.search(message):
-        return "clone_right"
-    if _STANDARD.search(message) or _SCC in message:
-        return "policy"
-    if found := _POLICY.search(message):
-        return "admission" if (found["hook"] or "").endswith(".kubevirt.io") else "policy"
-    if _PREREQUISITE.search(message):
-        return "prerequisite"
-    if any(words in message for words in _QUOTAS):
-        return "quota"
-    return "limits" if _LIMITS.search(message) else "admission"
-
-
-def _refused(name: str, described: Callable[[Case, Evidence], Broken], *, always: bool = False) -> Link:
-    """A link that a refusal breaks. described: the refusal in words."""
-
-    def judge(case: Case) -> Broken | None:
-        found = (evidence for evidence in _refusals(case) if _link_of(evidence.message) == name)
-        return next((described(case, evidence) for evidence in found), None)
-
-    return Link(name, judge, always=always)
-
-
-def _data_source(case: Case, evidence: Evidence) -> Broken:
-    # `_link_of` has found the words, here and in `_prerequisite`.
-    name, namespace = next(_SOURCE.finditer(evidence.message))["name"], namespace_of(case.vm)
+def _data_source(case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
+    name, namespace = found["name"], namespace_of(case.vm)
     for template in case.vm["spec"].get("dataVolumeTemplates") or ():
         reference = (template.get("spec") or {}).get("sourceRef") or {}
         if reference.get("name") == name:
@@ -116,25 +64,19 @@ def _data_source(case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _policy(case: Case, evidence: Evidence) -> Broken:
-    if _SCC in evidence.message:
-        return _constraint(case, evidence)
-    if standard := _STANDARD.search(evidence.message):
-        return _pod_standard(case, evidence, standard["level"])
-    found = _POLICY.search(evidence.message)
-    name = (found["name"] or found["hook"]) if found else ""
+def _policy(_case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
     words = re.split(r"denied (?:the )?request: ", evidence.message)[-1]
-    policy = (found["name"] and ("validatingadmissionpolicy", name)) if found else ""
+    policy = ("validatingadmissionpolicy", found["name"]) if found["name"] else _WEBHOOKS
     return Broken(
-        f"{name} denies the guest: {words}",
+        f"{found['name'] or found['hook']} denies the guest: {words}",
         (evidence,),
         "declare the VM as the policy permits, or have the policy changed",
-        kubectl("Read the policy", "get", *(policy or _WEBHOOKS), "--output", "yaml"),
+        kubectl("Read the policy", "get", *policy, "--output", "yaml"),
         KEEPS_TRYING,
     )
 
 
-def _constraint(case: Case, evidence: Evidence) -> Broken:
+def _constraint(case: Case, evidence: Evidence, _found: re.Match[str]) -> Broken:
     """On OpenShift a SecurityContextConstraint has to permit the pod; virt-operator creates that of virt-controller."""
     place = case.kubevirt_namespace
     operator = ("delete", "pod", "--selector", "kubevirt.io=virt-operator")
@@ -148,8 +90,7 @@ def _constraint(case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _clone_right(case: Case, evidence: Evidence) -> Broken:
-    found = next(_CLONE.finditer(evidence.message))
+def _clone_right(case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
     user, source, namespace = found["user"], found["namespace"], namespace_of(case.vm)
     account = user.rpartition(":")[2]
     role = f"clone-to-{namespace}"
@@ -169,11 +110,11 @@ def _clone_right(case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
+def _pod_standard(case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
     namespace = namespace_of(case.vm)
     permitted = ("label", "--overwrite", "namespace", namespace, "pod-security.kubernetes.io/enforce=privileged")
     return Broken(
-        f"the Pod Security Standard {level} of the namespace denies the pod",
+        f"the Pod Security Standard {found['level']} of the namespace denies the pod",
         (evidence,),
         "let the namespace have privileged pods, as the guests' are, or move the VM to one that does",
         retried(case, kubectl("Permit the pods of guests", *permitted), evidence),
@@ -181,12 +122,10 @@ def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
     )
 
 
-def _webhook(_case: Case, evidence: Evidence) -> Broken:
-    found = _HOOK.search(evidence.message)
-    name = found["name"] if found else ""
+def _webhook(_case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
     words = evidence.message.partition("failed to call webhook: ")[2] or evidence.message
     return Broken(
-        f"the webhook {name} does not answer: {words}",
+        f"the webhook {found['name'] or ''} does not answer: {words}",
         (evidence,),
         "start the service of the webhook again; if nobody uses it, delete its validating or mutating configuration",
         kubectl("Find the configuration of the webhook", "get", *_WEBHOOKS, "--output", "yaml"),
@@ -194,16 +133,18 @@ def _webhook(_case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _admission(case: Case, evidence: Evidence) -> Broken:
-    if _ENDING in evidence.message:
-        place = namespace_of(case.vm)
-        return Broken(
-            f"the namespace {place} is being deleted",
-            (evidence,),
-            "create the VM in another namespace, or see what keeps this one",
-            kubectl("See the namespace", "get", "namespace", place, "--output", "yaml"),
-            "nothing new can be created in the namespace, and the VM goes with it",
-        )
+def _ending_namespace(case: Case, evidence: Evidence, _found: re.Match[str]) -> Broken:
+    place = namespace_of(case.vm)
+    return Broken(
+        f"the namespace {place} is being deleted",
+        (evidence,),
+        "create the VM in another namespace, or see what keeps this one",
+        kubectl("See the namespace", "get", "namespace", place, "--output", "yaml"),
+        "nothing new can be created in the namespace, and the VM goes with it",
+    )
+
+
+def _admission(case: Case, evidence: Evidence, _found: re.Match[str]) -> Broken:
     return Broken(
         evidence.message,
         (evidence,),
@@ -213,7 +154,7 @@ def _admission(case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _limit_range(case: Case, evidence: Evidence) -> Broken:
+def _limit_range(case: Case, evidence: Evidence, _found: re.Match[str]) -> Broken:
     words = evidence.message.rpartition("is forbidden: ")[2]
     remedy = "give the VM another size (capacity_info with checks=quota says which fit), or have the LimitRange changed"
     cure = resized("Give the VM another size", case)
@@ -223,14 +164,12 @@ def _limit_range(case: Case, evidence: Evidence) -> Broken:
     return Broken(f"a LimitRange of the namespace forbids the pod: {words}", (evidence,), remedy, cure, _POD_WAITS)
 
 
-def _prerequisite(case: Case, evidence: Evidence) -> Broken:
-    found = next(_PREREQUISITE.finditer(evidence.message))
-    if found["account"]:
-        kind, name = "ServiceAccount", found["account"]
-        cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, namespace=namespace_of(case.vm))
-    else:
-        kind, name = "PriorityClass", found["priority"]
-        cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, "--value", "0")
+def _prerequisite(case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
+    name = found["account"] or found["priority"]
+    kind, options, place = (
+        ("ServiceAccount", (), namespace_of(case.vm)) if found["account"] else ("PriorityClass", ("--value", "0"), "")
+    )
+    cure = kubectl(f"Create the {kind} {name}", "create", kind.lower(), name, *options, namespace=place)
     return Broken(
         f"the {kind} {name} of the guest does not exist",
         (evidence,),
@@ -240,11 +179,10 @@ def _prerequisite(case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _quota(case: Case, evidence: Evidence) -> Broken:
-    found = _QUOTA.search(evidence.message)
+def _quota(case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
     of_disk = any(f'{_DISK}"{volume.name}"' in evidence.message for volume in case.volumes if volume.data_volume)
     more = ""
-    if found is None:
+    if found["name"] is None:
         remedy = task("What do the quotas leave?", f"{OURS}capacity_info", **case.selection, checks=["quota"])
     else:
         name = found["name"]
@@ -297,16 +235,62 @@ def _amounts(text: str) -> Iterator[tuple[str, str]]:
         yield name, amount
 
 
-SOURCES: Final = (
-    # KubeVirt makes the disks of VMs that are stopped, too.
-    _refused("data_source", _data_source, always=True),
-    _refused("clone_right", _clone_right, always=True),
+# The link that a refusal breaks, its words and its description: the first that a message has counts.
+_REFUSALS: Final[tuple[tuple[str, re.Pattern[str], Callable[[Case, Evidence, re.Match[str]], Broken]], ...]] = (
+    ("data_source", re.compile(r"datasources\.cdi\.kubevirt\.io \"(?P<name>[^\"]+)\" not found"), _data_source),
+    ("webhook", re.compile(r"failed calling webhook(?: \"(?P<name>[^\"]+)\")?"), _webhook),
+    (
+        "clone_right",
+        re.compile(
+            r"[Nn]ot authorized to create DataVolume.*User (?P<user>\S+) has insufficient permissions in clone source"
+            r" namespace (?P<namespace>[^\s,;]+)"
+        ),
+        _clone_right,
+    ),
+    ("policy", re.compile(r"security context constraint"), _constraint),
+    ("policy", re.compile(r"violates PodSecurity \"(?P<level>[^:\"]+)"), _pod_standard),
+    ("admission", re.compile(r"admission webhook \"[^\"]+\.kubevirt\.io\" denied"), _admission),
+    (
+        "policy",
+        re.compile(r"ValidatingAdmissionPolicy '(?P<name>[^']+)'|admission webhook \"(?P<hook>[^\"]+)\" denied"),
+        _policy,
+    ),
+    (
+        "prerequisite",
+        re.compile(
+            r"serviceaccount \"(?P<account>[^\"]+)\" not found|no PriorityClass with name (?P<priority>\S+) was found"
+        ),
+        _prerequisite,
+    ),
+    ("quota", re.compile(f"{_QUOTA.pattern}|exceeded quota|failed quota"), _quota),
+    (
+        # A LimitRange gives containers its maximum as their limit.
+        "limits",
+        re.compile(
+            r"(minimum|maximum) \S+ usage per (Container|Pod)|limit to request ratio per"
+            r"|must be less than or equal to \S+ limit of"
+        ),
+        _limit_range,
+    ),
+    ("admission", re.compile(r"because it is being terminated"), _ending_namespace),
+    ("admission", re.compile(""), _admission),
 )
-LINKS: Final = (
-    _refused("policy", _policy),
-    _refused("webhook", _webhook),
-    _refused("admission", _admission),
-    _refused("prerequisite", _prerequisite),
-    _refused("limits", _limit_range),
-    _refused("quota", _quota),
-)
+
+
+def _link(name: str, *, always: bool = False) -> Link:
+    """A link that a refusal breaks."""
+
+    def judge(case: Case) -> Broken | None:
+        for evidence in _refusals(case):
+            rows = ((link, words.search(evidence.message), describe) for link, words, describe in _REFUSALS)
+            link, found, describe = next((link, found, describe) for link, found, describe in rows if found)
+            if link == name:
+                return describe(case, evidence, found)
+        return None
+
+    return Link(name, judge, always=always)
+
+
+# KubeVirt makes the disks of VMs that are stopped, too.
+SOURCES: Final = tuple(_link(name, always=True) for name in ("data_source", "clone_right"))
+LINKS: Final = tuple(map(_link, ("policy", "webhook", "admission", "prerequisite", "limits", "quota")))
