@@ -34,23 +34,6 @@ def test_unreadable_objects_are_skipped_with_a_warning(run: Run) -> None:
     assert [text.partition(":")[0] for text in result["warnings"]] == ["VirtualMachineInstancetype odd cannot be read"]
 
 
-def test_users_need_the_right_to_list_vms(run: Run) -> None:
-    store = catalog(size("small"), size("large"))
-    result = run("catalog_info", store, namespace="shop", used_by=True)
-    assert {item["name"]: item["used_by"] for item in result["instancetypes"]} == {"small": ["shop/web"], "large": []}
-    store.answers[("GET", "/virtualmachines")] = forbidden("virtualmachines")
-    refused = run("catalog_info", store, namespace="shop", used_by=True)
-    assert refused["failed"]
-    assert refused["msg"] == (
-        "used_by: virtualmachines is forbidden. To permit the request, grant "
-        '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]} in a Role of the namespace shop'
-    )
-    store.asked.clear()
-    result = run("catalog_info", store, namespace="shop")
-    assert names(result) == ["large", "small"] and "used_by" not in result["instancetypes"][0]
-    assert not [path for _method, path in store.asked if "/virtualmachines" in path]
-
-
 def test_a_forbidden_list_names_the_missing_right(run: Run) -> None:
     store = catalog(size("small"))
     store.answers[("GET", "/virtualmachineclusterpreferences")] = forbidden("virtualmachineclusterpreferences")

@@ -45,13 +45,6 @@ def test_manifests_bring_their_volumes(run: Run) -> None:
     assert result["quotas"][0]["resources"]["count/virtualmachines.kubevirt.io"]["wanted"] == "2"
 
 
-def test_limit_ranges(run: Run) -> None:
-    limits = {"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]}
-    cluster = store(vm("a"), limits=[{"metadata": {"name": "small", "namespace": "shop"}, "spec": limits}])
-    (result,) = check_result(run, cluster, "quota", namespace="shop")["virtual_machines"]
-    assert "more than its limit of 1Gi" in result["problem"]
-
-
 def test_aaq_quotas_are_checked(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), pods=[launcher("b")])
     cluster.lists[APPLICATIONS] = [quota("guests", {"requests.memory/vmi": "3Gi"}, {})]

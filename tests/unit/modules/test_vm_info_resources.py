@@ -8,7 +8,6 @@ from listed_vms import sized, store, vm
 @pytest.mark.parametrize(
     ("machine", "problem"),
     [
-        (vm("a", sized("none")), 'virtualmachineinstancetypes.instancetype.kubevirt.io "none" not found'),
         (vm("a", sized("small", "Flavor")), "instancetype.kind: KubeVirt has no kind Flavor"),
         (vm("a", sized("small"), revision="a-small-1"), 'controllerrevisions.apps "a-small-1" not found'),
     ],
@@ -16,9 +15,3 @@ from listed_vms import sized, store, vm
 def test_unresolvable_vm_has_a_problem_without_resources(run: Run, machine: Manifest, problem: str) -> None:
     [result] = run("virtual_machine_info", store(machine), namespace="shop")["virtual_machines"]
     assert (result["problem"], "resources" in result) == (problem, False)
-
-
-def test_vm_without_instancetype_has_its_own_resources(run: Run) -> None:
-    [result] = run("virtual_machine_info", store(vm("a")), namespace="shop")["virtual_machines"]
-    guest = result["resources"]["guest"]
-    assert (guest["vcpus"], guest["memory"], "problem" in result) == (1, "2Gi", False)

@@ -152,19 +152,6 @@ def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: 
     assert (diff["before"], diff["after"]) == (before, after)
 
 
-def test_check_mode_of_adopt_shows_the_plan(run: Run) -> None:
-    cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
-    cluster.answers["PATCH", "/own"] = 200, {"metadata": {"name": "own"}, "spec": {"instancetype": {"name": "small"}}}
-    result = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
-    assert result["msg"] == "2 virtual machines: 1 would be adopted, 1 already has an instancetype"
-    assert result["changed"]
-    by_name = {item["name"]: item for item in result["results"]}
-    assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}
-    assert (by_name["own"]["differences"], by_name["own"]["fits"]) == ([], True)
-    assert by_name["own"]["manifest"]["spec"]["instancetype"] == {"name": "small", "kind": KIND}
-    assert cluster.writes == []
-
-
 def test_check_mode_of_refresh_and_pin_shows_plan(run: Run) -> None:
     drifted = vm("a", revision="a-small-1")
     cluster = store(

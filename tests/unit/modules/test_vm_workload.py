@@ -32,18 +32,6 @@ def existing(**size: Any) -> Manifest:
     }
 
 
-def test_new_vm(run: Run) -> None:
-    result = declared(run, store(), workload="fedora")
-    choice = result["result"]["choice"]
-    assert result["changed"] and not result["warnings"]
-    assert {name: choice[name] for name in ("boot", "preference", "instancetype")} == {
-        "boot": {"data_source": "golden/fedora"},
-        "preference": FEDORA,
-        "instancetype": named("u1.small"),
-    }
-    assert choice["others"]["instancetype"] == ["u1.large"] and len(choice["reasons"]) == 3
-
-
 def test_many_vms_read_the_cluster_once(run: Run) -> None:
     cluster = store()
     entries = [{"name": "a"}, {"name": "b"}, {"name": "c", "size": "large"}, {"name": "d", "instancetype": "u1.x"}]
