@@ -89,3 +89,25 @@ def test_existing_vm_with_missing_instancetype(task: Task, shop: str) -> None:
     (item,) = task("capacity_info")["virtual_machines"]
     assert (item["name"], item["fits"]) == ("web", False)
     assert "not found" in item["problem"]
+
+
+def test_resource_claims_are_not_evaluated(task: Task, shop: str, node: str) -> None:
+    def checked(place: str) -> dict[str, Any]:
+        guest = {
+            "domain": {"devices": {}},
+            "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpus"}],
+            "nodeSelector": {"placement": place},
+            "tolerations": [{"operator": "Exists"}],
+        }
+        matcher = {"name": "small", "kind": "VirtualMachineInstancetype"}
+        vm = {"metadata": {"name": "a"}, "spec": {"instancetype": matcher, "template": {"spec": guest}}}
+        item: dict[str, Any]
+        (item,) = task("capacity_info", checks=["placement"], manifests=[vm])["virtual_machines"]
+        return item
+
+    claiming = checked(shop)
+    assert (claiming["evaluated"], claiming["fits"]) == (False, False)
+    assert claiming["problem"] == "its resource claims are not evaluated: only kube-scheduler can choose their devices"
+    lonely = checked("nowhere")
+    assert (lonely["evaluated"], lonely["fits"]) == (True, False)
+    assert "lack the label placement=nowhere" in lonely["problem"]
