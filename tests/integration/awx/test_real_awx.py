@@ -69,7 +69,7 @@ def test_survey_defaults_launch_a_job(setup: Any) -> None:
 
 
 def test_invalid_survey_answer_is_refused(setup: Any) -> None:
-    """The stand-ins of the unit tests refuse in the same words."""
+    """AWX itself refuses it, before a job is made."""
     template = setup.template("fleet report")
     sent = {"extra_vars": {"fleet_report_fail_if": "drifted"}}
     status, text = setup.controller.call("POST", f"{template['url']}launch/", sent)

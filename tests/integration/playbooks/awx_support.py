@@ -1,4 +1,4 @@
-"""Jobs as AWX runs them: ansible-runner on a private data directory, AWX's file of extra variables, a bearer token."""
+"""AWX without an AWX: modules that note what awx_setup gives them, and jobs by ansible-runner as AWX starts them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_environment import flat
+import yaml
+from ansible_environment import flat, surroundings
 from kubernetes import client, config, watch
 
 CHECKOUT = Path(__file__).parents[3]
-sys.path.append(str(CHECKOUT / "tests" / "unit" / "playbooks"))
-
-from awx_rules import extra_vars_file, launch  # noqa: E402
-
+RECORD = CHECKOUT / "tests" / "unit" / "playbooks" / "awx_modules.json"
 BIN = Path(sys.executable).parent
 
 Settings = dict[str, Any]
@@ -31,33 +27,81 @@ Settings = dict[str, Any]
 # Some of what AWX adds to the variables of every job.
 META = {"awx_job_id": 1, "awx_job_launch_type": "manual", "awx_user_name": "admin", "awx_user_first_name": ""}
 
+MODULE = """\
+import json
+from ansible.module_utils.basic import AnsibleModule
+module = AnsibleModule(argument_spec={{name: {{"type": type}} for name, type in {options!r}.items()}})
+given = {{name: value for name, value in module.params.items() if value is not None}}
+with open({log!r}, "a") as log:
+    log.write(json.dumps([{name!r}, given]) + "\\n")
+module.exit_json(changed=True)
+"""
 
-@contextmanager
-def credential(kubeconfig: Path, folder: Path) -> Iterator[dict[str, str]]:
-    """The environment that AWX gives a job for a credential of the type OpenShift or Kubernetes API Bearer Token."""
-    name = f"awx-{uuid.uuid4().hex[:10]}"
-    with config.new_client_from_config(str(kubeconfig)) as connection:
-        core, rbac = client.CoreV1Api(connection), client.RbacAuthorizationV1Api(connection)
-        core.create_namespace({"metadata": {"name": name}})
-        core.create_namespaced_service_account(name, {"metadata": {"name": name}})
-        role = {"kind": "ClusterRole", "name": "cluster-admin", "apiGroup": "rbac.authorization.k8s.io"}
-        subject = {"kind": "ServiceAccount", "name": name, "namespace": name}
-        rbac.create_cluster_role_binding({"metadata": {"name": name}, "roleRef": role, "subjects": [subject]})
-        requested = {"spec": {"audiences": [], "expirationSeconds": 3600}}
-        token = core.create_namespaced_service_account_token(name, name, requested).status.token
-        settings = connection.configuration
-        authority = folder / "ca.crt"
-        authority.write_bytes(Path(settings.ssl_ca_cert).read_bytes())
-        try:
-            yield {
-                "K8S_AUTH_HOST": settings.host,
-                "K8S_AUTH_API_KEY": token,
-                "K8S_AUTH_SSL_CA_CERT": str(authority),
-                "K8S_AUTH_VERIFY_SSL": "True",
-            }
-        finally:
-            rbac.delete_cluster_role_binding(name)
-            core.delete_namespace(name)
+
+class Setup:
+    """Runs awx_setup with modules that take the options of those of awx.awx, and note what they are given."""
+
+    def __init__(self, folder: Path, kubeconfig: Path) -> None:
+        self.folder, self.kubeconfig, self.log = folder, kubeconfig, folder / "log.jsonl"
+        modules = folder / "ansible_collections" / "awx" / "awx" / "plugins" / "modules"
+        modules.mkdir(parents=True)
+        for name, options in json.loads(RECORD.read_text())["awx.awx"]["modules"].items():
+            text = MODULE.format(options=options, log=str(self.log), name=name)
+            (modules / f"{name}.py").write_text(text)
+
+    def run(self, **variables: Any) -> tuple[int, str]:
+        """Exit code and output of a run that notes anew."""
+        self.log.unlink(missing_ok=True)
+        extra = json.dumps({f"awx_setup_{name}": value for name, value in variables.items()})
+        environment = surroundings(self.kubeconfig, bare=True, ANSIBLE_CONFIG=str(CHECKOUT / "ansible.cfg"))
+        environment["ANSIBLE_COLLECTIONS_PATH"] += f":{self.folder}"
+        done = subprocess.run(
+            [str(BIN / "ansible-playbook"), "virtshape.instancetypes.awx_setup", "-vv", "-e", extra],
+            env=environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, flat(done.stdout + done.stderr)
+
+    def given(self, module: str) -> list[Settings]:
+        lines = [json.loads(line) for line in self.log.read_text().splitlines()]
+        return [given for name, given in lines if name == module]
+
+
+class _Marked(str):
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes marked texts as AWX does."""
+
+
+_Dumper.add_representer(_Marked, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text)))
+
+
+def extra_vars_file(variables: Settings, trusted: Settings) -> str:
+    """All texts in the file of AWX, keys too, are marked as unsafe, but not the template's own (trusted)."""
+    entries = ({name: value} if name in trusted else _marked({name: value}) for name, value in variables.items())
+    return "".join(yaml.dump(entry, Dumper=_Dumper, default_flow_style=False) for entry in entries)
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_marked(key): _marked(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_marked(entry) for entry in value]
+    return _Marked(value) if isinstance(value, str) else value
+
+
+def answers(survey: Settings, **sent: Any) -> Settings:
+    """The variables of a job that is launched with these answers of a survey; defaults are the others."""
+    asked = {question["variable"]: question for question in survey["spec"]}
+    assert set(sent) <= set(asked), "AWX takes no variables but a survey's"
+    # An empty default is one, but not for a list.
+    defaults = {name: item["default"] for name, item in asked.items() if item["type"] != "multiselect"}
+    return {**defaults, **sent}
 
 
 @dataclass
@@ -68,12 +112,6 @@ class Job:
     status: str
     output: str
     artifacts: Settings
-
-
-def answers(survey: str, **sent: Any) -> Settings:
-    """The variables of a job that the API launches with these answers; AWX takes none but a survey's."""
-    path = CHECKOUT / "playbooks" / "awx" / "surveys" / f"{survey}.json"
-    return launch(json.loads(path.read_text())["spec"], sent)
 
 
 class Template:

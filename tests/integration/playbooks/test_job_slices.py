@@ -1,12 +1,11 @@
 """Slices of a job side by side: each VM in one of them, one budget for all, and any of them again."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from awx_support import DownWatch, Template, credential
+from awx_support import DownWatch, Template
 from fleet_support import Fleet
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.writes.lease import acquire, release
@@ -23,10 +22,8 @@ REFRESH = {
 
 
 @pytest.fixture
-def environment(cluster: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
-    # pytest ends the generator, and with it the context.
-    with credential(cluster, tmp_path) as made:
-        yield made
+def environment(cluster: Path) -> dict[str, str]:
+    return {"K8S_AUTH_KUBECONFIG": str(cluster)}
 
 
 def hosts(namespace: str) -> dict[str, dict[str, Any]]:

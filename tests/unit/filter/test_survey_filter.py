@@ -1,10 +1,12 @@
 """The filter of survey answers, with the values that ansible-core 2.19 makes of marked answers."""
 
 import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
 from loaded_filters import FILTERS
 
 survey = FILTERS["_survey"]
@@ -66,3 +68,10 @@ def test_invalid_arguments_are_refused(arguments: tuple[Any, ...], message: str)
     with pytest.raises(AnsibleError) as error:
         survey(*arguments)
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("answer", ["", "0", "1.7", "20%", "*,shop", "shop, office", "2026-01-31", "v1.7.0", "{{ x }}"])
+def test_answers_in_the_file_of_awx(answer: str, tmp_path: Path) -> None:
+    """AWX 24.6.1 marks all texts as unsafe."""
+    (tmp_path / "extravars").write_text(f"!unsafe 'answer': !unsafe '{answer}'\n")
+    assert survey(DataLoader().load_from_file(str(tmp_path / "extravars"))["answer"]) == answer
