@@ -3,10 +3,14 @@
 python tools/core.py           all capabilities
 python tools/core.py --each    each capability by itself, with those that are built on it
 python tools/core.py NAME ...  these capabilities, with those that are built on them
+python tools/core.py --sizes   only how many lines belong to what
 
-Style, types and the unit tests that are left have to pass. The table of what belongs to a capability is
-`capabilities.yml`. What a capability hands in is a line in the file where a module, a filter or the check is put
-together; such lines are deleted. Other code that imports a deleted file makes the proof fail.
+The types have to hold, and the tests have to pass as they are: those of the core, a fixed list, and those of the
+capabilities that are left. `capabilities.yml` lists both, and all else that belongs to a capability.
+
+What a capability hands in is named where a module, a filter or the check is put together: in an import, and as an
+element of a tuple or a list, or an argument of a call, from which it is left out. A name that is used in any other way
+makes the proof fail, as does an import in any other file.
 """
 
 from __future__ import annotations
@@ -14,12 +18,12 @@ from __future__ import annotations
 import argparse
 import ast
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +32,21 @@ import yaml
 ROOT = Path(__file__).parents[1]
 TABLE: dict[str, Any] = yaml.safe_load((ROOT / "tools/capabilities.yml").read_text())
 CAPABILITIES: dict[str, dict[str, list[str]]] = TABLE["capabilities"]
+CORE_TESTS: list[str] = TABLE["core_tests"]
 COLLECTION = "ansible_collections.virtshape.instancetypes."
 # Where modules, filters and the check are put together, and may therefore name capabilities.
 ASSEMBLED = (
+    "plugins/module_utils/_vm_options.py",
     "plugins/modules/*.py",
     "plugins/inventory/*.py",
     "plugins/plugin_utils/_check/command.py",
     "plugins/plugin_utils/_filter_functions/*.py",
 )
+TEXTS = (".py", ".yml", ".yaml", ".j2", ".md", ".go", ".sh")
+
+
+class Unproven(Exception):
+    """The table or a file does not have the form that the proof needs."""
 
 
 def with_dependents(names: Iterable[str]) -> set[str]:
@@ -46,6 +57,24 @@ def with_dependents(names: Iterable[str]) -> set[str]:
         result |= due
         due = {other for name in due for other in CAPABILITIES[name].get("base_of", ())} - result
     return result
+
+
+def files_of(patterns: Iterable[str], root: Path = ROOT) -> set[Path]:
+    """The files that match, also those in folders that match. Raises Unproven."""
+    result: set[Path] = set()
+    for pattern in patterns:
+        found = list(root.glob(pattern))
+        if not found:
+            raise Unproven(f"tools/capabilities.yml: no file matches {pattern}; correct the table")
+        result |= {file for path in found for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()}
+    return {path for path in result if "__pycache__" not in path.parts}
+
+
+def belonging_to(name: str, root: Path = ROOT) -> set[Path]:
+    """All files of a capability: its folder, and what the table lists. Raises Unproven."""
+    folder = f"plugins/module_utils/_{name}"
+    own = [folder] if (root / folder).is_dir() else []
+    return files_of([*own, *CAPABILITIES[name]["files"], *CAPABILITIES[name]["tests"]], root)
 
 
 def copy_checkout(target: Path) -> None:
@@ -69,84 +98,102 @@ def copy_checkout(target: Path) -> None:
             (collections / other.name).symlink_to(other)
 
 
-def delete(root: Path, patterns: Iterable[str]) -> None:
-    found = {pattern: list(root.glob(pattern)) for pattern in patterns}
-    for pattern in (pattern for pattern, paths in found.items() if not paths):
-        raise SystemExit(f"tools/capabilities.yml: no file matches {pattern}; correct the table")
-    for path in {path for paths in found.values() for path in paths}:
-        # A folder of one capability may hold a file of another.
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+def is_left(root: Path, path: Path, node: ast.ImportFrom, name: str) -> bool:
+    """Whether what an import names is still there; what is not the collection's always is."""
+    parts = (node.module or "").split(".") if node.module else []
+    if node.level:
+        folder = path.parents[node.level - 1].joinpath(*parts)
+    elif (node.module or "").startswith(COLLECTION):
+        folder = root.joinpath(*(node.module or "").removeprefix(COLLECTION).split("."))
+    else:
+        return True
+    return any(place.exists() for place in (folder.with_suffix(".py"), folder / f"{name}.py", folder / name))
 
 
-def deleted_imports(root: Path, path: Path) -> Iterator[tuple[ast.ImportFrom | ast.Import, list[str]]]:
-    """Each import of the collection's or of the tests' own code that finds no file, with the names that it binds."""
-    helpers = {file.stem for file in (ROOT / "tests").rglob("*.py")}
-    left = {file.stem for file in (root / "tests").rglob("*.py")}
-    place = path.relative_to(root).parts
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            lost = [item.asname or item.name for item in node.names if item.name in helpers - left]
-            if lost:
-                yield node, lost
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        name = node.module or ""
-        if node.level:
-            folder = root.joinpath(*place[: len(place) - node.level], *filter(None, name.split(".")))
-        elif name.startswith((COLLECTION, "plugins.")):
-            folder = root.joinpath(*name.removeprefix(COLLECTION).split("."))
-        else:
-            if name.rpartition(".")[2] in helpers - left:
-                yield node, [item.asname or item.name for item in node.names]
-            continue
-        if folder.with_suffix(".py").exists():
-            continue
-        lost = [
-            item.asname or item.name
-            for item in node.names
-            if not (folder / f"{item.name}.py").exists() and not (folder / item.name).is_dir()
-        ]
-        if lost:
-            yield node, lost
+class _LeftOut(ast.NodeTransformer):
+    """Leaves out elements of tuples and lists, and arguments of calls, that are made of a lost name."""
+
+    def __init__(self, lost: set[str]) -> None:
+        self._lost = lost
+
+    def _is_lost(self, node: ast.expr) -> bool:
+        while isinstance(node, (ast.Call, ast.Attribute)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return isinstance(node, ast.Name) and node.id in self._lost
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
+        node.elts = [item for item in node.elts if not self._is_lost(item)]
+        return self.generic_visit(node)
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        node.elts = [item for item in node.elts if not self._is_lost(item)]
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.args = [item for item in node.args if not self._is_lost(item)]
+        node.keywords = [item for item in node.keywords if not self._is_lost(item.value)]
+        return self.generic_visit(node)
 
 
-def drop_lines(root: Path, path: Path) -> None:
-    """Deletes the imports of deleted files, and what the file hands in of them."""
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines(keepends=True)
-    names: list[str] = []
-    for node, lost in deleted_imports(root, path):
+def disassemble(root: Path, path: Path) -> None:
+    """Leaves out of a file what it imports of deleted files. Raises Unproven."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    replaced: list[tuple[ast.stmt, str]] = []
+    lost: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            left = [item for item in node.names if is_left(root, path, node, item.name)]
+            lost |= {item.asname or item.name for item in node.names if item not in left}
+            if len(left) < len(node.names):
+                kept = ast.ImportFrom(node.module, left, node.level)
+                replaced.append((node, ast.unparse(kept) if left else ""))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and _names(node) & lost:
+            _LeftOut(lost).visit(node)
+            replaced.append((node, ast.unparse(node)))
+    if not replaced:
+        return
+    lines = source.splitlines()
+    for node, text in sorted(replaced, key=lambda item: -item[0].lineno):
         assert node.end_lineno is not None
-        if len(lost) < len(node.names):
-            for index in range(node.lineno - 1, node.end_lineno):
-                lines[index] = re.sub(rf"\b({'|'.join(lost)})\b,? ?", "", lines[index])
-        else:
-            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
-        names += lost
-    if names:
-        lost = "|".join(names)
-        # What a lost function is called with goes with it; what a function of another capability gets is left out.
-        handed_in = rf"(\w+=)?\b({lost})(\(\w*\)|\.\w+)?,[ ]?"
-        text = re.sub(rf"^[ ]+{handed_in}\n|{handed_in}", "", "".join(lines), flags=re.MULTILINE)
-        text = re.sub(rf"\b(\w+=\w+)\(({lost})\),", r"\1(),", text)
-        path.write_text(text, encoding="utf-8")
+        lines[node.lineno - 1 : node.end_lineno] = [" " * node.col_offset + text] if text else []
+    result = "\n".join(lines) + "\n"
+    if still := _names(ast.parse(result)) & lost:
+        raise Unproven(f"{path.relative_to(root)}: uses {', '.join(sorted(still))} of a capability outside of a list")
+    path.write_text(result, encoding="utf-8")
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def cut(root: Path, names: set[str]) -> None:
-    """Deletes capabilities, what is handed in of them, and their tests."""
-    folders = [f"plugins/module_utils/_{name}" for name in names]
-    delete(root, [folder for folder in folders if (root / folder).is_dir()])
-    delete(root, [pattern for name in names for pattern in CAPABILITIES[name]["files"]])
-    delete(root, TABLE["beside_the_core"])
+    """Deletes capabilities with their tests, and leaves out what they hand in. Raises Unproven."""
+    for path in set().union(*(belonging_to(name, root) for name in names)):
+        path.unlink()
     for pattern in ASSEMBLED:
         for path in root.glob(pattern):
-            drop_lines(root, path)
-    # A test that imports deleted code belongs to it, and so does what imports that test's helpers.
-    due = True
-    while due:
-        due = [path for path in root.glob("tests/**/*.py") if any(True for _lost in deleted_imports(root, path))]
-        for path in due:
-            path.unlink()
+            disassemble(root, path)
+
+
+def tests_left(root: Path) -> list[str]:
+    """The tests of the core, and those of the capabilities that are left which need no cluster. Raises Unproven."""
+    listed = files_of(CORE_TESTS)
+    for name in CAPABILITIES:
+        listed |= {path for path in files_of(CAPABILITIES[name]["tests"]) if path.is_relative_to(ROOT / "tests/unit")}
+    names = [str(path.relative_to(ROOT)) for path in sorted(listed) if path.match("test_*.py")]
+    return [name for name in names if (root / name).exists()]
+
+
+def check_table() -> None:
+    """Raises Unproven for a test that the table does not have."""
+    listed = files_of(
+        [*CORE_TESTS, *TABLE["beside_the_core"], *(path for item in CAPABILITIES.values() for path in item["tests"])]
+    )
+    if missing := set((ROOT / "tests/unit").rglob("test_*.py")) - listed:
+        names = ", ".join(sorted(str(path.relative_to(ROOT)) for path in missing))
+        raise Unproven(f"tools/capabilities.yml: does not say whose tests these are: {names}")
 
 
 def check(root: Path) -> list[str]:
@@ -158,26 +205,32 @@ def check(root: Path) -> list[str]:
         "PYTHONPATH": str(root / ".cache/collections"),
     }
     python = [sys.executable, "-m"]
-    tests = [path for path in ("tests/unit", "tests/conformance", "tests/virtctl") if (root / path).is_dir()]
     commands = [
-        [*python, "ruff", "check", "--quiet", "--fix", "--select", "I,F401", "plugins", "tests"],
-        [*python, "ruff", "format", "--quiet", "plugins", "tests"],
-        [*python, "ruff", "check", "--output-format", "concise", "plugins", "tests"],
         [*python, "mypy", *(f"plugins/{name}" for name in ("inventory", "modules", "module_utils", "plugin_utils"))],
-        [*python, "pytest", "--quiet", "--numprocesses", "2", "--dist", "worksteal", *tests],
+        [*python, "pytest", "--quiet", "--numprocesses", "2", "--dist", "worksteal", *tests_left(root)],
     ]
     failures = []
     for command in commands:
         done = subprocess.run(command, cwd=root, env=environment, check=False, text=True, capture_output=True)
-        print(f"   {' '.join(command[2:4])}: {(done.stdout.strip().splitlines() or ['passed'])[-1]}", flush=True)
+        print(f"   {command[2]}: {(done.stdout.strip().splitlines() or ['passed'])[-1]}", flush=True)
         if done.returncode:
-            failures.append(f"{' '.join(command[2:])}\n{done.stdout[-20000:]}{done.stderr[-2000:]}")
+            failures.append(f"{command[2]}\n{done.stdout[-20000:]}{done.stderr[-2000:]}")
     return failures
 
 
-def lines_of(root: Path) -> int:
-    """Lines of Python below plugins."""
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (root / "plugins").rglob("*.py"))
+def sizes() -> None:
+    """Prints the lines of each capability, of all that belongs to it, and those of the rest."""
+    print(f"{'':14}{'plugins':>9}{'tests':>9}{'other':>9}")
+    rest = {path for path in (ROOT / "plugins").rglob("*") if path.suffix in (".py", ".yml", ".j2")}
+    for name in [*CAPABILITIES, "core"]:
+        own = rest | files_of(CORE_TESTS) if name == "core" else belonging_to(name)
+        rest -= own
+        lines = Counter({"plugins": 0, "tests": 0})
+        for path in own:
+            folder = path.relative_to(ROOT).parts[0]
+            text = path.read_text(encoding="utf-8", errors="ignore") if path.suffix in TEXTS else ""
+            lines[folder if folder in lines else "other"] += len(text.splitlines())
+        print(f"{name:14}" + "".join(f"{lines[part]:9,}" for part in ("plugins", "tests", "other")))
 
 
 def prove(names: Sequence[str]) -> bool:
@@ -187,7 +240,7 @@ def prove(names: Sequence[str]) -> bool:
         root = Path(folder)
         copy_checkout(root)
         cut(root, cut_names)
-        print(f"== without {', '.join(sorted(cut_names))}: {lines_of(root):,} lines of Python in plugins", flush=True)
+        print(f"== without {', '.join(sorted(cut_names))}", flush=True)
         failures = check(root)
     for failure in failures:
         print(failure)
@@ -198,9 +251,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="*", choices=[*CAPABILITIES, []], help="capabilities to delete; default: all")
     parser.add_argument("--each", action="store_true", help="delete each capability by itself")
+    parser.add_argument("--sizes", action="store_true", help="print how many lines belong to what")
     options = parser.parse_args()
-    groups = [[name] for name in CAPABILITIES] if options.each else [options.name or list(CAPABILITIES)]
-    results = [prove(group) for group in groups]
+    try:
+        check_table()
+        if options.sizes:
+            sizes()
+            return
+        groups = [[name] for name in CAPABILITIES] if options.each else [options.name or list(CAPABILITIES)]
+        results = [prove(group) for group in groups]
+    except Unproven as error:
+        sys.exit(str(error))
     sys.exit(0 if all(results) else 1)
 
 

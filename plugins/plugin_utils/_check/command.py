@@ -44,7 +44,7 @@ from .kustomizations import Kustomized
 from .objects import DeclaredObject, KnownObjects
 from .placeholders import MANY, Placeholders
 from .sources import UsageError
-from .templates import Templates, merge_without_value
+from .templates import Templates
 
 # The capabilities that extend the check.
 EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
@@ -158,7 +158,10 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     findings += placeholders.notes({declared.location: declared.label for declared in judged_objects})
     repositories = [read, *([base.repository] if base is not None else [])]
     # Overlays of a base have the same problems.
-    findings = _located(merge_without_value(prerequisites.merge_notes(dict.fromkeys(findings))), repositories)
+    findings = prerequisites.merge_notes(dict.fromkeys(findings))
+    for extension in EXTENSIONS:
+        findings = extension.merged(findings)
+    findings = _located(findings, repositories)
     is_image = any(sources.is_containerfile(source.location.file) for source in read.sources)
     if not (head.labels or found.deleted or is_image) and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"

@@ -1,4 +1,4 @@
-"""The interface by which capabilities add to the check. `__main__` names their extensions."""
+"""The interface by which capabilities add to the check. `command` names their extensions."""
 
 from __future__ import annotations
 
@@ -51,3 +51,7 @@ class CheckExtension:
     ) -> Iterable[LocatedFinding]:
         """Findings about the documents, and about the objects that they declare. sources: all documents."""
         return ()
+
+    def merged(self, findings: list[LocatedFinding]) -> list[LocatedFinding]:
+        """The findings with one in place of several that say the same."""
+        return findings

@@ -5,7 +5,7 @@ virt-template's engine is made after OpenShift's (github.com/openshift/library-g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -38,18 +38,17 @@ class Templates(CheckExtension):
             if isinstance(item.get("kind"), str) and "apiVersion" in item
         ]
 
-
-def merge_without_value(findings: Iterable[LocatedFinding]) -> list[LocatedFinding]:
-    """The findings with one note for each file and parameter without a value."""
-    alike: dict[Any, list[LocatedFinding]] = {}
-    for finding in findings:
-        key = (finding.location.file, finding.text) if finding.text.endswith(_HAS_NO_VALUE) else finding
-        alike.setdefault(key, []).append(finding)
-    result = []
-    for first, *others in alike.values():
-        more = f"; nor {len(others)} other{'s' * (len(others) > 1)} of the file" if others else ""
-        result.append(replace(first, text=f"{first.text}{more}"))
-    return result
+    def merged(self, findings: list[LocatedFinding]) -> list[LocatedFinding]:
+        """The findings with one note for each file and parameter without a value."""
+        alike: dict[Any, list[LocatedFinding]] = {}
+        for finding in findings:
+            key = (finding.location.file, finding.text) if finding.text.endswith(_HAS_NO_VALUE) else finding
+            alike.setdefault(key, []).append(finding)
+        result = []
+        for first, *others in alike.values():
+            more = f"; nor {len(others)} other{'s' * (len(others) > 1)} of the file" if others else ""
+            result.append(replace(first, text=f"{first.text}{more}"))
+        return result
 
 
 def is_template(manifest: Manifest) -> bool:
