@@ -5,8 +5,8 @@ of modules, filters and plugins is written by antsibull-docs from what ansible-d
 
 The pages are copied to a folder of the build, where links between them become links between pages of the site, links to
 a module or filter lead to its page of the reference, and links to other files lead to the repository. A link to a file
-that does not exist is an error. The list in docs/index.md is the site's table of contents; a page that is missing there
-is an error as well, by Sphinx.
+that does not exist is an error. The lists in docs/all_pages.md are the site's table of contents; a page that is missing
+there is an error as well, by Sphinx.
 """
 
 from __future__ import annotations
@@ -74,20 +74,18 @@ def relinked(page: Path, page_names: dict[Path, str], checkout: Path = CHECKOUT)
     return LINK.sub(link, page.read_text(encoding="utf-8"))
 
 
-def contents(index: str) -> str:
-    """The start page with a table of contents for each of its sections that is a list of links.
+def contents(all_pages: str) -> str:
+    """The tables of contents of the site: one for each section of the page of all pages that is a list of links.
 
-    index: the start page, relinked.
+    all_pages: that page, relinked.
     """
-    parts = _SECTION.split(index)
-    out = [parts[0]]
-    for title, body in zip(parts[1::2], parts[2::2], strict=True):
+    _title, *parts = _SECTION.split(all_pages)
+    trees = ["\nAll pages <all_pages>"]
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
         entries = re.findall(r"^- \[([^]]+)\]\((?!https?:)([^)#]+)\.(?:md|rst)\)", body, re.MULTILINE)
-        out.append(f"## {title}{body}")
         if entries:
-            tree = "\n".join(f"{name} <{target}>" for name, target in entries)
-            out.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{tree}\n```\n\n")
-    return "".join(out)
+            trees.append("\n".join([f":caption: {title}\n", *(f"{name} <{target}>" for name, target in entries)]))
+    return "".join(f"\n```{{toctree}}\n:hidden:\n{tree}\n```\n" for tree in trees)
 
 
 def stage(source: Path, checkout: Path = CHECKOUT) -> None:
@@ -95,7 +93,9 @@ def stage(source: Path, checkout: Path = CHECKOUT) -> None:
     page_names = pages(checkout)
     for page, name in page_names.items():
         text = relinked(page, page_names, checkout)
-        (source / name).write_text(contents(text) if name == "index.md" else text, encoding="utf-8")
+        if name == "index.md":
+            text += contents(relinked(page.with_name("all_pages.md"), page_names, checkout))
+        (source / name).write_text(text, encoding="utf-8")
     shutil.copytree(checkout / "docs" / "images", source / "images")
 
 

@@ -50,9 +50,9 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_start_page_links_to_every_page() -> None:
-    linked = set(re.findall(r"\]\(([a-z_]+\.md)\)", (DOCS / "index.md").read_text(encoding="utf-8")))
-    assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md"}
+def test_page_of_all_pages_links_to_each() -> None:
+    linked = set(re.findall(r"\]\(([a-z_]+\.md)\)", (DOCS / "all_pages.md").read_text(encoding="utf-8")))
+    assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md", "all_pages.md"}
 
 
 def test_pictures_are_described_and_used() -> None:
@@ -98,13 +98,13 @@ def test_a_broken_link_is_named(build_docs: ModuleType, tmp_path: Path) -> None:
         build_docs.relinked(page, build_docs.pages(tmp_path), tmp_path)
 
 
-def test_start_page_lists_become_tables_of_contents(build_docs: ModuleType) -> None:
+def test_lists_of_pages_become_tables_of_contents(build_docs: ModuleType) -> None:
     text = build_docs.contents(
         "# T\n\n## One\n\n- [A](a.md): about\n- [W](https://example.com/x.md)\n\n## Two\n\ntext\n"
     )
-    assert text.count("{toctree}") == 1
-    assert ":caption: One\n\nA <a>\n```" in text
-    assert "- [A](a.md): about" in text
+    assert text.count("{toctree}") == 2
+    assert ":hidden:\n\nAll pages <all_pages>\n```" in text
+    assert ":hidden:\n:caption: One\n\nA <a>\n```" in text
 
 
 def test_reference_pages_have_no_local_contents(build_docs: ModuleType) -> None:
@@ -211,11 +211,11 @@ def test_readme_names_the_command_of_ci() -> None:
 @pytest.mark.parametrize(
     "pattern", ["plugins/modules/*.py", "plugins/filter/*.yml", "playbooks/*.yml", "roles/*/README.md"]
 )
-def test_readme_names_all_that_users_call(pattern: str) -> None:
+def test_all_that_users_call_is_named(pattern: str) -> None:
     """It leaves out private names, and the module that only a role uses."""
     paths = list(CHECKOUT.glob(pattern))
     names = {path.parent.name if path.name == "README.md" else path.stem for path in paths} - {"revision_rollout"}
-    named = set(re.findall(r"`(\w+)`", (CHECKOUT / "README.md").read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(\w+)`", (DOCS / "all_pages.md").read_text(encoding="utf-8")))
     assert names and {name for name in names - named if not name.startswith("_")} == set()
 
 
