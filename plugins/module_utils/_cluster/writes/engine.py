@@ -44,26 +44,21 @@ def run(
         left = run_of_task.take(step, left)
 
 
-def look(session: Session, jobs: Iterable[Job[Any]], kinds: Iterable[Kind] = (VM, VMI)) -> None:
+def look(session: Session, jobs: Iterable[Job[Any]], kinds: tuple[Kind, ...] = (VM, VMI)) -> None:
     """Reads the objects of jobs anew: one LIST of each kind for a namespace. One that cannot be read fails."""
-    for kind in kinds:
-        places: dict[str, list[Job[Any]]] = {}
-        for job in jobs:
-            places.setdefault(job.key.namespace, []).append(job)
-        for members in places.values():
-            _look_at(session, kind, members)
-
-
-def _look_at(session: Session, kind: Kind, jobs: list[Job[Any]]) -> None:
-    keys = {job: job.key._replace(kind=kind.kind) for job in jobs}
-    try:
-        objects = read(session, keys.values())
-    except RequestFailed as error:
-        for job in jobs:
-            job.failed = job.failed or str(error)
-        return
-    for job, key in keys.items():
-        _see(job, kind, objects.get(key))
+    places: dict[str, list[Job[Any]]] = {}
+    for job in jobs:
+        places.setdefault(job.key.namespace, []).append(job)
+    for members in places.values():
+        keys = {(job, kind): job.key._replace(kind=kind.kind) for job in members for kind in kinds}
+        try:
+            objects = read(session, keys.values())
+        except RequestFailed as error:
+            for job in members:
+                job.failed = job.failed or str(error)
+            continue
+        for (job, kind), key in keys.items():
+            _see(job, kind, objects.get(key))
 
 
 def _see(job: Job[Any], kind: Kind, live: Manifest | None) -> None:
@@ -101,12 +96,11 @@ class _Run:
 
     def _act(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
         """Reads what a step needs, and sends what it decides. Returns the jobs that go on."""
-        reads: dict[Kind, list[Job[Any]]] = {}
+        reads: dict[tuple[Kind, ...], list[Job[Any]]] = {}
         for job in jobs:
-            for kind in step.reads(job):
-                reads.setdefault(kind, []).append(job)
-        for kind, members in reads.items():
-            look(self._session, members, [kind])
+            reads.setdefault(step.reads(job), []).append(job)
+        for kinds, members in reads.items():
+            look(self._session, members, kinds)
         jobs = _not_failed(jobs)
         decisions = self._decide(step, jobs)
         refused = {job: decided for job, decided in decisions.items() if isinstance(decided, Refuse)}

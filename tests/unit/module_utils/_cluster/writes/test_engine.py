@@ -1,0 +1,158 @@
+"""The engine: which steps jobs take, what is sent, what check mode sends instead, and how waits end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from plugins.module_utils._cluster.task import Task
+from plugins.module_utils._cluster.writes.engine import look, run
+from plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.api.write import merge_patch
+from plugins.module_utils._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refuse, Step
+from scripted_server import Store, forbidden, listed, session_with, status
+
+VMS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachines"
+VMIS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachineinstances"
+
+StringJob = Job[str]
+
+
+def job(name: str, goal: str = "", namespace: str = "shop") -> StringJob:
+    return Job(ObjectKey("VirtualMachine", namespace, name), goal)
+
+
+def vm(name: str, namespace: str = "shop", **status_fields: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": namespace}, "spec": {}, "status": status_fields}
+
+
+def store(*names: str) -> Store:
+    return Store({VMS.format("shop"): [vm(name) for name in names], VMIS.format("shop"): []})
+
+
+def patching(act: Callable[[Act], Act] = lambda act: act) -> Step:
+    """A step that labels the VM; the goal `refuse` refuses it, `skip` does nothing."""
+
+    def decide(one: StringJob, _facts: Facts) -> Decision:
+        write = merge_patch(one.key.path, {"metadata": {"labels": {"step": "done"}}})
+        return {"refuse": Refuse("no"), "skip": None}.get(one.goal, act(Act((write,), (write,))))
+
+    return Step("patch", decide)
+
+
+def taken(cluster: Any, jobs: list[StringJob], *steps: Step, **settings: Any) -> list[StringJob]:
+    with session_with(cluster) as session:
+        run(session, jobs, steps, Task(**{"wait": True, "wait_timeout": 20, **settings}))
+    return jobs
+
+
+def test_jobs_take_steps_until_they_fail() -> None:
+    cluster = store("a", "b", "c")
+    cluster.answers[("PATCH", "/a")] = cluster.answers[("PATCH", "/c")] = (200, {})
+    seen: list[str] = []
+    last = Step("last", lambda one, _facts: seen.append(one.key.name))
+    a, b, c = taken(cluster, [job("a"), job("b", "refuse"), job("c", "skip")], patching(), last)
+    assert [(one.done, one.written, one.changed, one.failed) for one in (a, b, c)] == [
+        (["patch"], True, True, None),
+        ([], False, False, "no"),
+        ([], False, False, None),
+    ]
+    assert seen == ["a", "c"]
+    assert cluster.writes == [("PATCH", f"{VMS.format('shop')}/a")]
+
+
+def test_check_mode_sends_dry_runs_and_does_not_wait() -> None:
+    queries: list[dict[str, str]] = []
+
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
+        queries.append(query)
+        return 200, {}
+
+    waits = Step("wait", until=lambda _one: pytest.fail("check mode waits"))
+    a, b = taken(answer, [job("a"), job("b", "refuse")], patching(), waits, check_mode=True)
+    assert [query.get("dryRun") for query in queries] == ["All"]
+    assert (a.done, a.written, a.changed) == (["patch"], False, True)
+    assert (b.failed, b.changed) == (None, False)
+    assert b.warnings == ["no; check mode cannot tell whether an earlier task of the play changes that"]
+    queries.clear()
+    (c,) = taken(answer, [job("c")], patching(), check_mode=True, server_dry_run=False)
+    assert (queries, c.done) == ([], ["patch"])
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_refusal_that_means_no_failure(check_mode: bool) -> None:
+    cluster = store("a")
+    cluster.answers[("PATCH", "/a")] = status(409, "under way", "Conflict")
+    tolerant = patching(lambda act: act._replace(on_error=lambda refusal: None if refusal.code == 409 else "other"))
+    (a,) = taken(cluster, [job("a")], tolerant, check_mode=check_mode)
+    assert (a.failed, a.done, a.changed) == (None, [], False)
+
+
+def test_answer_without_the_change_fails() -> None:
+    cluster = store("a")
+    cluster.answers[("PATCH", "/a")] = (200, vm("a"))
+    (a,) = taken(cluster, [job("a")], patching(lambda act: act._replace(undone=lambda _answer: "metadata.labels.step")))
+    assert (a.written, a.done) == (False, [])
+    assert str(a.failed).startswith("metadata.labels.step: ") and "does not let the object have it" in str(a.failed)
+
+
+def test_writes_that_are_no_change_do_not_count() -> None:
+    cluster = store("a")
+    cluster.answers[("PATCH", "/a")] = (200, {})
+    (a,) = taken(cluster, [job("a")], patching(lambda act: act._replace(is_change=False)))
+    assert (a.done, a.written, a.changed) == (["patch"], False, False)
+
+
+def test_wait_sees_the_object_and_ends_with_its_failure() -> None:
+    cluster = store("a", "b")
+
+    def until(one: StringJob) -> Any:
+        if one.goal == "skip":
+            return None
+        return lambda live: Progress(done=one.goal == "good", failed=None if one.goal == "good" else "broken")
+
+    jobs = [job("a", "good"), job("b", "bad"), job("c", "skip")]
+    after = Step("wait", until=until, after_wait=lambda _one, failure: f"late: {failure}")
+    a, b, c = taken(cluster, jobs, after)
+    assert [(one.failed, one.waited) for one in (a, b, c)] == [
+        (None, ["wait"]),
+        ("late: broken", ["wait"]),
+        (None, []),
+    ]
+    assert a.seen.live is not None and a.seen.live["metadata"] == vm("a")["metadata"]
+
+
+def test_polled_step_is_taken_again_until_done() -> None:
+    cluster = store("a")
+    looks: list[str] = []
+
+    def decide(one: StringJob, _facts: Facts) -> None:
+        looks.append(one.key.name)
+        if len(looks) == 3:
+            cluster.lists[VMS.format("shop")] = [vm("a", ready=True)]
+
+    step = Step(
+        "poll",
+        decide,
+        reads=lambda _one: (VM, VMI),
+        until=lambda _one: lambda live: Progress(bool(live and live["status"].get("ready")), pending="it to be ready"),
+        kind=None,
+    )
+    (a,) = taken(cluster, [job("a")], step)
+    assert (a.failed, a.waited, len(looks)) == (None, ["poll"], 4)
+    cluster.lists[VMS.format("shop")] = [vm("a")]
+    (late,) = taken(cluster, [job("a")], step, wait_timeout=0.3)
+    assert late.failed == "it to be ready"
+
+
+def test_unreadable_namespace_fails_only_its_jobs() -> None:
+    cluster = store("a")
+    cluster.answers[("GET", "/lab/virtualmachines/x")] = forbidden("virtualmachines")
+    cluster.answers[("GET", "/lab/virtualmachineinstances/x")] = (200, listed())
+    jobs = [job("x", namespace="lab"), job("a")]
+    with session_with(cluster) as session:
+        look(session, jobs)
+    assert jobs[0].failed is not None and jobs[1].failed is None
+    live = jobs[1].seen.live
+    assert live is not None and live["metadata"] == vm("a")["metadata"]
