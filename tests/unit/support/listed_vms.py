@@ -1,6 +1,5 @@
 """VMs of a namespace, and the server that lists them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from scripted_server import Store
@@ -16,8 +15,8 @@ SMALL = {
 }
 
 
-def vm(name: str, matcher: dict[str, str] | None = None, *conditions: str, revision: str = "") -> Manifest:
-    status: Manifest = {"conditions": [{"type": item, "status": "True"} for item in conditions]}
+def vm(name: str, matcher: dict[str, str] | None = None, *, revision: str = "") -> Manifest:
+    status: Manifest = {"conditions": []}
     spec: Manifest = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}}}}
     if matcher:
         spec["instancetype"] = matcher
@@ -33,11 +32,11 @@ def sized(name: str, kind: str = KIND) -> dict[str, str]:
     return {"name": name, "kind": kind}
 
 
-def store(*vms: Manifest, instances: Sequence[Manifest] = ()) -> Store:
+def store(*vms: Manifest) -> Store:
     return Store(
         {
             f"{KUBEVIRT}/virtualmachines": list(vms),
-            f"{KUBEVIRT}/virtualmachineinstances": list(instances),
+            f"{KUBEVIRT}/virtualmachineinstances": [],
             f"{TYPES}/namespaces/shop/virtualmachineinstancetypes": [SMALL],
             "/apis/apps/v1/namespaces/shop/controllerrevisions": [],
         }
