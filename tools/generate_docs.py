@@ -162,7 +162,9 @@ def _description(root: str, type_name: str, field: argument_spec.Field) -> str |
     text, instead = described(type_name, field.name)
     paragraphs = [text]
     if field.since:
-        paragraphs.append(f"Needs KubeVirt {field.since} or later; earlier releases drop it without a word.")
+        # Before the last period are backports.
+        first = field.since.split()[-1]
+        paragraphs.append(f"Needs KubeVirt {first} or later; earlier releases drop it without a word.")
     if instead:
         paragraphs.append(f"Deprecated by KubeVirt. {instead}")
     marked = [re.sub(r"`([^`]+)`", lambda match: _mark(root, choices, match[1]), text) for text in paragraphs]

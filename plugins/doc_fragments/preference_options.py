@@ -289,7 +289,7 @@ options:
           enabled:
             description:
               - Whether the VM has a TPM. Default is true; false in a VM disables the TPM of its preference.
-              - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
+              - Needs KubeVirt 1.5.1 or later; earlier releases drop it without a word.
             type: bool
           persistent:
             description: Whether the TPM keeps its state when the VM stops. Default is false.

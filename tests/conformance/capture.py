@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import checkout  # noqa: F401  # pylint: disable=unused-import
 
-from _resolver.api import release_schema, schema
+from _resolver.api import behaviour, release_schema, schema
 from _resolver.api.errors import KubeVirtError
 from _resolver.api.manifest import name_of, namespace_of
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
@@ -48,7 +48,7 @@ def capture(vm: Json, lookup: Lookup, release: Release) -> Iterator[Action]:
     patch: list[Json] = []
     for matcher_field in MATCHER_FIELDS:
         patch += yield from _patch(state, matcher_field)
-    kind = PatchStatus if release.captures_in_status else PatchSpec
+    kind = PatchStatus if release.has(behaviour.CAPTURES_IN_STATUS) else PatchSpec
     if patch:
         yield kind(namespace_of(vm), name_of(vm), patch)
 
@@ -58,7 +58,7 @@ def _patch(state: _Capture, matcher_field: MatcherField) -> Generator[Action, No
     matcher = matcher_field.matcher_of(state.vm)
     if matcher is None:
         return []
-    if state.release.captures_in_status:
+    if state.release.has(behaviour.CAPTURES_IN_STATUS):
         reference = yield from _reference(state, matcher_field, matcher)
         path = f"/status/{matcher_field.reference}"
         return (

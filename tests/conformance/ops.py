@@ -8,7 +8,7 @@ import capture
 import checkout  # noqa: F401  # pylint: disable=unused-import
 import wire_types
 
-from _resolver.api import errors, quantity, release_schema, schema
+from _resolver.api import behaviour, errors, quantity, release_schema, schema
 from _resolver.api.errors import KubeVirtError, Panic
 from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
@@ -216,7 +216,7 @@ def _writes(given: Json, writes: Iterator[Action], version: Release = NEWEST, ma
         return result
     vm = _patched(given, done, version)
     for matcher_field in MATCHER_FIELDS:
-        if version.captures_in_status:
+        if version.has(behaviour.CAPTURES_IN_STATUS):
             result[matcher_field.reference] = vm["status"].get(matcher_field.reference)
         if matchers:
             result[matcher_field.matcher] = vm["spec"].get(matcher_field.matcher)

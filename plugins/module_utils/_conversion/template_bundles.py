@@ -39,7 +39,6 @@ _DOMAIN: Final = "spec.template.spec.domain"
 LABELS: Final = "spec.template.metadata.labels"
 """The field of an error about presets that conflict."""
 _ANNOTATIONS: Final = "spec.template.metadata.annotations"
-_FIRST_WITH_TEMPLATES: Final = (1, 9)
 _SHOWN: Final = 5
 _SYSTEM: Final = ("spec", "annotations", OS_ANNOTATION)
 
@@ -84,8 +83,8 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
 
 
 def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Modernization:
-    if release.version[:2] < _FIRST_WITH_TEMPLATES:
-        note = "KubeVirt has templates of its own from 1.9 on."
+    if not release.has(conversion.SINCE):
+        note = f"KubeVirt has templates of its own from {conversion.SINCE} on."
         return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
     parts = split(manifest)
     try:

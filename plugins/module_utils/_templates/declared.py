@@ -19,8 +19,6 @@ from .conversion import API_VERSION, KIND
 from .process import UNKNOWN_FIELD, Example, example, refusal, review
 from .substitution import references
 
-SINCE: Final = "1.9"
-"""The first KubeVirt with VirtualMachineTemplates."""
 _SPEC: Final = "VirtualMachineTemplateSpec"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from .._resolver.api import behaviour
 from .._resolver.api.manifest import namespaced_name
 from .._resolver.api.name_rules import first_names
 from .._resolver.catalog.deployment_effects import CHANGED, REMOVED, ObjectChange
@@ -38,9 +39,12 @@ def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
     pairs = {
         "live_updates": (before.live_updates, after.live_updates),
         "captured_revisions": tuple(
-            "status" if kubevirt.release.captures_in_status else "spec" for kubevirt in (before, after)
+            "status" if kubevirt.release.has(behaviour.CAPTURES_IN_STATUS) else "spec" for kubevirt in (before, after)
         ),
-        "reads_alpha_revisions": (before.release.reads_old_revisions, after.release.reads_old_revisions),
+        "reads_alpha_revisions": (
+            before.release.has(behaviour.READS_OLD_REVISIONS),
+            after.release.has(behaviour.READS_OLD_REVISIONS),
+        ),
         "required_gates": (sorted(required(before.release)), sorted(required(after.release))),
     }
     return [

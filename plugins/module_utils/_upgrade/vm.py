@@ -16,7 +16,7 @@ from .._capacity.pod.environment import Environment
 from .._capacity.pod.render import environments
 from .._capacity.pod.resources import launch
 from .._capacity.quota.check import QuotaObjects, check_quotas
-from .._resolver.api import release_schema
+from .._resolver.api import behaviour, release_schema
 from .._resolver.api.errors import FieldError, KubeVirtError
 from .._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of, qualified_name
 from .._resolver.api.matcher import MATCHER_FIELDS
@@ -212,7 +212,7 @@ def _lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, .
 def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
     release = side.cluster.release
-    return release.captures_in_status and any(
+    return release.has(behaviour.CAPTURES_IN_STATUS) and any(
         revision_names.referenced(vm, matcher_field, release).pinned for matcher_field in MATCHER_FIELDS
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ...module_utils._resolver.api import unquoted
+from ...module_utils._resolver.api import behaviour, unquoted
 from ...module_utils._resolver.api.all_errors import all_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
@@ -207,7 +207,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
     if kind == VM:
         served = (VM_API_VERSION, *VM_API_VERSIONS)
     elif kind in MATCHER_FIELD_OF_KIND:
-        served = (API_VERSION, *(API_VERSIONS if release.serves_old_versions else ()))
+        served = (API_VERSION, *(API_VERSIONS if release.has(behaviour.SERVES_OLD_VERSIONS) else ()))
     if api_version in served or kind in LOOKED_UP:
         return ""
     write = served[0] if served else API_VERSION

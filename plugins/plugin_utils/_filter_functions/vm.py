@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...module_utils._resolver.api import release_schema
+from ...module_utils._resolver.api import behaviour, release_schema
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField, set_kinds
@@ -206,7 +206,7 @@ def _admitted(vm: Manifest, release: Release) -> Manifest:
     """A copy of the VM with its matchers as the cluster stores them."""
     _check(vm)
     vm = copy(vm)
-    if release.sets_matcher_kind:
+    if release.has(behaviour.SETS_MATCHER_KIND):
         set_kinds(vm)
     return vm
 

@@ -18,6 +18,7 @@ from test_random_changes import CHANGES, INSTANCETYPE, PREFERENCE, PREFERENCES, 
 from modules_support import Task, by_name, manifest
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.kinds import Kind
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.kubevirt.find.revision_names import without_revisions
@@ -65,7 +66,7 @@ class Fleet:
 
     def create(self, names: list[str]) -> None:
         # virt-controller of some releases would crash.
-        self._keeps_matchers = kubevirt(self._session).release.crashes_without_matcher
+        self._keeps_matchers = kubevirt(self._session).release.has(behaviour.CRASHES_WITHOUT_MATCHER)
         self._entries = [self._drawn(name, "Always" if self._random.random() < 0.75 else "Halted") for name in names]
         self._declare(restart="never")
 

@@ -14,6 +14,7 @@ from typing import Any
 from modules_support import by_name, execute
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
 
@@ -119,7 +120,7 @@ def test_predicted_impact_matches_the_cluster(session: Session, cluster: Path, n
     made(session, namespace)
     random, differences, done = Random(SEED), [], 0
     # virt-controller would crash.
-    keeps_matchers = kubevirt(session).release.crashes_without_matcher
+    keeps_matchers = kubevirt(session).release.has(behaviour.CRASHES_WITHOUT_MATCHER)
     while done < CHANGES:
         names = [f"vm-{done}-{number}" for number in range(TOGETHER)]
         fleet = Fleet(session, cluster, namespace)
@@ -226,7 +227,7 @@ class Fleet:
             return
         # Before 1.8, the condition stays though a change is undone. KubeVirt may ask for what the guest has.
         has_all = needs == "nothing" and "restart_reason" in result
-        may_ask = has_all or (kubevirt(self._session).release.keeps_restart_condition and not asks)
+        may_ask = has_all or (kubevirt(self._session).release.has(behaviour.KEEPS_RESTART_CONDITION) and not asks)
         vm = self.awaited(VM, name, lambda one: _is_observed(one) and (may_ask or asks_for_restart(one) == asks))
         if asks_for_restart(vm) != asks and not may_ask:
             yield f"RestartRequired: {asks_for_restart(vm)}"

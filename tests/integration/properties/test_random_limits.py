@@ -21,6 +21,7 @@ from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._governance.checks import violations
 from plugins.module_utils._governance.language import Limit, limits
 from plugins.module_utils._governance.policy import limit_of, policies
+from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.finding import ERROR, WARNING
 from plugins.module_utils._resolver.api.kinds import KINDS
@@ -342,7 +343,7 @@ class Batch:
             answer = ask(self.session, "POST", path, manifest)
         else:
             # An apply leaves what others own in a matcher: the name that was inferred, before 1.5 the revision's name.
-            shares = not kubevirt(self.session).release.captures_in_status or any(
+            shares = not kubevirt(self.session).release.has(behaviour.CAPTURES_IN_STATUS) or any(
                 "inferFromVolume" in (manifest["spec"].get(field) or {}) for field in ("instancetype", "preference")
             )
             way = self.drawn.random.choice(["put", "patch"] if shares else ["put", "patch", "apply"])

@@ -10,6 +10,7 @@ from ..._resolver.api.quantity import Quantity, add, from_nanos, parse
 from ..._resolver.kubevirt.admission.launcher_pod import DEVICES, own_devices
 from ..._resolver.kubevirt.vmi.defaults import guest_request
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
+from . import behaviour
 from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, vmi_resources, whole
 from .environment import Environment, Unrenderable
 
@@ -24,11 +25,11 @@ def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[s
     yield from _networks(namespace, spec, env)
     for _kind, _gate, device in _host_devices(spec):
         name = device.get("deviceName", "")
-        if not _has_claim(device) and (name or env.rules.nameless_devices):
+        if not _has_claim(device) and (name or env.release.has(behaviour.NAMELESS_DEVICES)):
             yield name
-    if has_sev(spec) or (has_snp(spec) and env.rules.sev_device_of_snp):
+    if has_sev(spec) or (has_snp(spec) and env.release.has(behaviour.SEV_DEVICE_OF_SNP)):
         yield f"{DEVICES}sev"
-    if has_tdx(spec) and env.rules.has_tdx_device:
+    if has_tdx(spec) and env.release.has(behaviour.HAS_TDX_DEVICE):
         yield f"{DEVICES}tdx"
     if any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ())):
         yield f"{DEVICES}pr-helper"
@@ -71,9 +72,9 @@ def claims(spec: Spec, env: Environment) -> list[dict[str, str]]:
     if env.kubevirt.has_gate("NetworkDevicesWithDRA"):
         networks = spec.get("networks", ())
         requests += [_claim(network["resourceClaim"]) for network in networks if "resourceClaim" in network]
-    if env.rules.claims_need_request:
+    if env.release.has(behaviour.CLAIMS_NEED_REQUEST):
         requests = [claim for claim in requests if claim["name"] and "request" in claim]
-    if env.rules.claims_once:
+    if env.release.has(behaviour.CLAIMS_ONCE):
         requests = list({claim["name"]: claim for claim in reversed(requests)}.values())[::-1]
     return requests
 
@@ -91,9 +92,9 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
 
     requests, limits: the VM's own, which are changed.
     """
-    threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
+    threads = pool_threads(spec) if env.release.has(behaviour.POOL_NEEDS_CPU) else 0
     count = vcpus(spec["domain"]["cpu"])
-    if count and env.rules.dedicated_wins:
+    if count and env.release.has(behaviour.DEDICATED_WINS):
         requests["cpu"] = limits["cpu"] = whole(count + threads)
     elif count:
         limits.setdefault("cpu", whole(count))
@@ -109,9 +110,11 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
 
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
-    limit = limits.get("cpu", ZERO) if env.rules.dedicated_wins else whole(vcpus(spec["domain"]["cpu"]))
+    limit = (
+        limits.get("cpu", ZERO) if env.release.has(behaviour.DEDICATED_WINS) else whole(vcpus(spec["domain"]["cpu"]))
+    )
     # KubeVirt counts the threads of the pool twice here.
-    pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
+    pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.release.has(behaviour.POOL_NEEDS_CPU)
     vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
     even = EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
     extra = whole(2 if even else 1)
@@ -122,7 +125,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
 
 def shared_cpu_resources(spec: Spec, env: Environment) -> tuple[Amounts, Amounts]:
     """Requests and limits of a guest with shared CPUs, unless the VM sets them."""
-    count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
+    count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.release.has(behaviour.POOL_NEEDS_CPU) else 0)
     if not count:
         return {}, {}
     share = count / (env.kubevirt.developer_configuration.get("cpuAllocationRatio") or 10)

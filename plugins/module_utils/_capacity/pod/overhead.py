@@ -6,6 +6,7 @@ from typing import Final
 
 from ..._resolver.api.quantity import BINARY_SI, DECIMAL_SI, Quantity, from_nanos, parse
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, is_guaranteed, vcpus
+from . import behaviour
 from .environment import Environment
 
 _NANO: Final = 10**9
@@ -23,7 +24,7 @@ def overhead(spec: Spec, env: Environment) -> Quantity:
     reserved = ((spec["domain"].get("memory") or {}).get("reservedOverhead") or {}).get("addedOverhead")
     nanos = tables + _mebibytes(spec, env) * _MI + (parse(reserved).nanos if reserved is not None else 0)
     guaranteed = _GUARANTEED * _MI if is_guaranteed(spec) else 0
-    if env.rules.guaranteed_overhead_scales:
+    if env.release.has(behaviour.GUARANTEED_OVERHEAD_SCALES):
         nanos = _scaled(nanos + guaranteed, env)
     else:
         nanos = _scaled(nanos, env) + guaranteed
@@ -42,21 +43,21 @@ def _page_tables(spec: Spec) -> int:
 
 def _mebibytes(spec: Spec, env: Environment) -> int:
     """The memory for KubeVirt's processes, the hypervisor and what it emulates, in Mi."""
-    domain, rules = spec["domain"], env.rules
+    domain, release = spec["domain"], env.release
     devices = domain["devices"]
     passes_devices = devices.get("gpus") or devices.get("hostDevices")
     sriov = any("sriov" in interface for interface in devices.get("interfaces", ()))
     probes = sum("exec" in (spec.get(probe) or {}) for probe in ("livenessProbe", "readinessProbe"))
     parts = {
-        "processes": rules.fixed_overhead,
+        "processes": release.pick(behaviour.PROCESSES),
         "CPUs": 8 * max(vcpus(domain.get("cpu")), 1),
         "IO threads": 8,
-        "graphics": rules.video_overhead if devices.get("autoattachGraphicsDevice", True) else 0,
+        "graphics": release.pick(behaviour.GRAPHICS) if devices.get("autoattachGraphicsDevice", True) else 0,
         "flash": 128 if (spec.get("architecture") or env.kubevirt.architecture) == "arm64" else 0,
         "VFIO": 1024 if passes_devices or sriov else 0,
         "metrics": 1 if any("downwardMetrics" in volume for volume in spec.get("volumes", ())) else 0,
         "probes": 100 + 10 * probes if probes else 0,
-        "SEV": 256 if has_sev(spec) or (has_snp(spec) and rules.snp_overhead) else 0,
+        "SEV": 256 if has_sev(spec) or (has_snp(spec) and release.has(behaviour.SNP_OVERHEAD)) else 0,
         "TPM": 53 if "tpm" in devices and devices["tpm"].get("enabled", True) else 0,
     }
     return sum(parts.values())

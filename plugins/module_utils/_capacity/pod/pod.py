@@ -14,7 +14,7 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import Quantity, parse
 from ..._resolver.kubevirt.admission import launcher_pod
 from ..._resolver.kubevirt.vmi.vmi import Spec, is_guaranteed, kernel_boot
-from . import amounts, scheduling
+from . import amounts, behaviour, scheduling
 from .amounts import ZERO, Amounts, Container
 from .compute import compute
 from .environment import Environment, Unrenderable
@@ -75,7 +75,7 @@ def console_log(spec: Spec, env: Environment) -> Iterator[Container]:
     devices = spec["domain"]["devices"]
     disabled = "disableSerialConsoleLog" in (env.configuration.get("virtualMachineOptions") or {})
     if devices.get("autoattachSerialConsole", True) and devices.get("logSerialConsole", not disabled):
-        sidecar = env.rules.console_log_is_sidecar
+        sidecar = env.release.has(behaviour.CONSOLE_LOG_IS_SIDECAR)
         yield _container("guest-console-log", _CONSOLE_LOG, spec, env, init=sidecar, restarts=sidecar)
 
 
@@ -244,10 +244,10 @@ def _migrated(rendered: Pod, metadata: Manifest, spec: Spec, env: Environment, s
     """The target pod of a running VMI's migration, from a new pod. Raises Unrenderable."""
     host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
     present = rendered.node_selector if source.selector is None else source.selector
-    if host_model and env.rules.needs_host_model and not _host_model(present, source.labels):
+    if host_model and env.release.has(behaviour.NEEDS_HOST_MODEL) and not _host_model(present, source.labels):
         raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model")
     selector = with_source_cpu(
-        rendered.node_selector, source.labels, present if host_model else None, env.rules.vendor_label
+        rendered.node_selector, source.labels, present if host_model else None, env.release.has(behaviour.VENDOR_LABEL)
     )
     return rendered._replace(node_selector=selector, affinity=away_from(rendered.affinity, metadata.get("uid", "")))
 

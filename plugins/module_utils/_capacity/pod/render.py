@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from ..._resolver.api import release_schema
+from ..._resolver.api import behaviour, release_schema
 from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
 from ..._resolver.api.manifest import (
     Manifest,
@@ -121,7 +121,7 @@ def render_vm(
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
     vm = copy(vm)
-    if release.sets_matcher_kind:
+    if release.has(behaviour.SETS_MATCHER_KIND):
         set_kinds(vm)
     specs = []
     for matcher_field in MATCHER_FIELDS:

@@ -9,6 +9,7 @@ from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.defaults import has_pcie, set_vmi_defaults
 from ..._resolver.kubevirt.vmi.vmi import Spec, guest_figures, has_tdx, is_dedicated, pool_threads
+from . import behaviour
 from .amounts import HUGE_PAGES, PLAIN, texts
 from .compute import EVEN_PARITY
 from .environment import Environment
@@ -23,18 +24,18 @@ _PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
 def apply_vmi_webhook(metadata: Spec, spec: Spec, env: Environment) -> None:
     """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed."""
     set_vmi_defaults(spec, env.kubevirt)
-    needed = () if env.rules.feature_labels else tuple(features(spec, env.rules))
+    needed = () if env.release.has(behaviour.FEATURE_LABELS) else tuple(features(spec, env.release))
     if needed:
         spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **dict.fromkeys(needed, "")}
     added = {}
-    if env.rules.pci_topology and has_pcie(spec):
+    if env.release.has(behaviour.PCI_TOPOLOGY) and has_pcie(spec):
         added[_PCI_TOPOLOGY] = "v3"
     parity = EVEN_PARITY in env.kubevirt.annotations and env.kubevirt.has_gate("AlignCPUs")
     if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
         added[EVEN_PARITY] = ""
     attestation = ((env.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
     socket = str(attestation.get("qgsSocketPath", _DEFAULT_SOCKET))
-    if env.rules.quote_socket and has_tdx(spec) and socket:
+    if env.release.has(behaviour.QUOTE_SOCKET) and has_tdx(spec) and socket:
         added[_QUOTE_SOCKET] = socket
     if added:
         metadata["annotations"] = {**added, **(metadata.get("annotations") or {})}

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..._resolver.api.manifest import claim_of
+from ..._resolver.api.release import Release
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
-from .environment import Environment, PodRules
+from . import behaviour
+from .environment import Environment
 
 CREATED_BY: Final = "kubevirt.io/created-by"
 
@@ -65,7 +67,7 @@ def _avoided(spec: Spec) -> Iterator[str]:
 
 def _reservations(spec: Spec, env: Environment) -> list[str]:
     """A label for each claim that the guest reserves (SCSI)."""
-    if not env.rules.separates_reservations:
+    if not env.release.has(behaviour.SEPARATES_RESERVATIONS):
         return []
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
     disks = spec["domain"]["devices"].get("disks", ())
@@ -117,33 +119,37 @@ def node_selector(spec: Spec, status: Mapping[str, Any], env: Environment) -> di
 
 
 def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator[str]:
-    rules, domain = env.rules, spec["domain"]
+    release, domain = env.release, spec["domain"]
     if is_dedicated(spec):
-        yield rules.cpu_manager_label
+        yield release.pick(behaviour.CPU_MANAGER_LABEL)
     if env.kubevirt.has_gate("HypervStrictCheck"):
         yield from _hyperv(domain)
     yield from _cpu(domain)
     machine = (status.get("machine") or {}).get("type") or (domain.get("machine") or {}).get("type")
-    if machine and rules.machine_label:
+    if machine and release.has(behaviour.MACHINE_LABEL):
         yield f"machine-type.node.kubevirt.io/{machine}"
     frequency = (status.get("topologyHints") or {}).get("tscFrequency") or 0
     if frequency > 0 and needs_tsc_frequency(spec):
         yield f"scheduling.node.kubevirt.io/tsc-frequency-{frequency}"
-    if rules.feature_labels:
-        yield from features(spec, rules)
-    if rules.snp_label and has_snp(spec):
+    if release.has(behaviour.FEATURE_LABELS):
+        yield from features(spec, release)
+    if release.has(behaviour.SNP_LABEL) and has_snp(spec):
         yield "kubevirt.io/sev-snp"
-    if rules.secure_execution_label and "launchSecurity" in domain and spec.get("architecture") == "s390x":
+    if (
+        release.has(behaviour.SECURE_EXECUTION_LABEL)
+        and "launchSecurity" in domain
+        and spec.get("architecture") == "s390x"
+    ):
         yield "kubevirt.io/s390-pv"
-    if rules.snp_label and has_tdx(spec):
+    if release.has(behaviour.SNP_LABEL) and has_tdx(spec):
         yield "kubevirt.io/tdx"
 
 
-def features(spec: Spec, rules: PodRules) -> Iterator[str]:
+def features(spec: Spec, release: Release) -> Iterator[str]:
     """The labels of the node that a realtime or SEV guest needs."""
     if "realtime" in (spec["domain"].get("cpu") or {}):
         yield "kubevirt.io/realtime"
-    if has_sev(spec) or (has_snp(spec) and rules.snp_label):
+    if has_sev(spec) or (has_snp(spec) and release.has(behaviour.SNP_LABEL)):
         yield "kubevirt.io/sev"
     if has_sev_es(spec):
         yield "kubevirt.io/sev-es"

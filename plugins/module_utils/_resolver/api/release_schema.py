@@ -1,9 +1,8 @@
 """Objects as the API of an older KubeVirt release has them.
 
-A field's notes (`fields/`) name the first release that knows it, `since`, and earlier patches to which it was
-backported, `backported`. For a field that KubeVirt omits when empty, they name the first release that does so: before
-it the field was always written (`written_until`), or kept if declared empty (`kept_until`). API servers silently drop
-unknown fields.
+A field's notes (`fields/`) name releases as `Release.has` reads them: those that know the field (`since`). For a field
+that KubeVirt omits when empty, they name those that always wrote it (`written`), or kept it if declared empty (`kept`).
+API servers silently drop unknown fields.
 """
 
 from __future__ import annotations
@@ -148,7 +147,7 @@ def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
     """Whether an object without the field is rejected."""
     declaration = schema.TYPES[type_name][name]
     always_written = schema.field_type(declaration).endswith("!") and (type_name, name) not in _OPTIONAL
-    written = always_written or _is_before(schema.field_notes(declaration).get("written_until"), release)
+    written = always_written or _has(release, schema.field_notes(declaration), "written")
     return written and has_field(type_name, name, release)
 
 
@@ -175,10 +174,10 @@ def _fill(expression: str, value: Any, original: Any, release: Release) -> None:
 def _written_when_empty(type_name: str, release: Release) -> list[tuple[str, Any, bool]]:
     """The fields of a type that a release writes even if they are empty: name, zero value, whether only if declared."""
     return [
-        (name, "" if expression == "string" else 0, not _is_before(notes.get("written_until"), release))
+        (name, "" if expression == "string" else 0, not _has(release, notes, "written"))
         for name, expression in _known_fields(release).get(type_name, {}).items()
         for notes in [schema.field_notes(schema.TYPES[type_name][name])]
-        if any(_is_before(notes.get(note), release) for note in ("written_until", "kept_until"))
+        if _has(release, notes, "written") or _has(release, notes, "kept")
     ]
 
 
@@ -188,9 +187,8 @@ def has_field(expression: str, name: str, release: Release) -> bool:
 
 
 def _is_known(notes: dict[str, str], release: Release) -> bool:
-    since = notes.get("since")
-    return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
+    return "since" not in notes or release.has(notes["since"])
 
 
-def _is_before(version: str | None, release: Release) -> bool:
-    return version is not None and not release.has(version)
+def _has(release: Release, notes: dict[str, str], note: str) -> bool:
+    return note in notes and release.has(notes[note])

@@ -73,7 +73,7 @@ def release_of(schemas: Mapping[MatcherField, Manifest]) -> Release:
         for since, served in _versioned_fields(matcher_field.spec_type, openapi, frozenset()):
             introduced[since] = introduced.get(since, True) and served
     best = "1.4"
-    for since in sorted(introduced, key=lambda text: tuple(int(part) for part in text.split("."))):
+    for since in sorted(introduced, key=release.parse_release):
         if not introduced[since]:
             return release.parse_release(best)
         best = since
@@ -125,8 +125,8 @@ def _versioned_fields(expression: str, openapi: Manifest, parents: frozenset[str
     properties = openapi.get("properties") or {}
     for name, declaration in schema.TYPES[bare].items():
         notes = schema.field_notes(declaration)
-        # A backported field does not identify the minor version.
-        if "since" in notes and "backported" not in notes:
+        # A field with several periods was backported, and does not identify the minor version.
+        if "since" in notes and " " not in notes["since"]:
             yield notes["since"], name in properties
         if name in properties:
             yield from _versioned_fields(schema.field_type(declaration), properties[name], parents | {bare})

@@ -121,7 +121,7 @@ def _supports(name: str, version: Document, cluster_release: Release) -> bool:
     if "kubevirt" not in version:
         return True
     try:
-        return cluster_release.version >= release.parse_release(version["kubevirt"]).version
+        return cluster_release >= release.parse_release(version["kubevirt"])
     except release.UnknownRelease as error:
         raise CatalogError(f"{_VERSIONS}.{name}: kubevirt: {error}") from error
 

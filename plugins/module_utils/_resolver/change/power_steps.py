@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from ..api import behaviour
 from ..api.manifest import Manifest, Progress
 from ..api.write import merge_patch
 from ..api.writers import REVERTED, writer_claim
@@ -103,7 +104,7 @@ class _PowerSteps:
         if not self._is_affected(job):
             return None
         cluster, state = facts.cluster, self._request_of(job).state
-        judged = cluster.release.captures_in_status or state != power.STOPPED
+        judged = cluster.release.has(behaviour.CAPTURES_IN_STATUS) or state != power.STOPPED
         problem = power_problem(job.seen.live or {}, cluster.objects, cluster.release) if judged else None
         return Refuse(problem) if problem else None
 

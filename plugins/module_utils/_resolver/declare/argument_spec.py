@@ -44,7 +44,7 @@ class Field(NamedTuple):
 
     name: the field of the API. option: the name of the option. type: the type expression, without `*` and `!`.
     required: the API requires the field wherever the type is used.
-    since: the first KubeVirt release that knows it (older ones drop it silently), or "" for 1.4 and earlier.
+    since: the KubeVirt releases that know it (older ones drop it silently), as `Release.has` reads them; "" for all.
     Descriptions are in `tools/descriptions`, because no module needs them at run time.
     """
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from ..api import behaviour
 from ..api.errors import KubeVirtError, Panic, value_or_none
 from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
@@ -133,7 +134,7 @@ def state_findings(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
 
 def _crashing_removals(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
     """A doubt for each matcher whose removal may crash virt-controller, and with it the handling of all VMs."""
-    if live is None or not cluster.release.crashes_without_matcher:
+    if live is None or not cluster.release.has(behaviour.CRASHES_WITHOUT_MATCHER):
         return
     for matcher_field in MATCHER_FIELDS:
         if matcher_field.reference_of(live).get("controllerRevisionRef") and matcher_field.matcher_of(admitted) is None:
@@ -265,7 +266,7 @@ def _lost_revision(
     """
     pinned = matcher_field.matcher_or_empty(vm).get("revisionName")
     restored = live is not None and pinned and matcher_field.matcher_or_empty(live).get("revisionName") == pinned
-    if (pinned and not restored) or cluster.release.refuses_unknown_objects:
+    if (pinned and not restored) or cluster.release.has(behaviour.REFUSES_UNKNOWN_OBJECTS):
         return
     if text := lost_revision(vm, matcher_field, cluster.objects, cluster.release):
         due = _starts_now(vm, live)
@@ -287,7 +288,7 @@ def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster,
     field = f"spec.{matcher_field.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         # A matcher of an unknown kind counts as one whose object does not exist.
-        yield Finding(error.message, field=field, missing=not cluster.release.refuses_unknown_objects)
+        yield Finding(error.message, field=field, missing=not cluster.release.has(behaviour.REFUSES_UNKNOWN_OBJECTS))
         return
     names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
     close = similar(str(matcher.get("name")), names)

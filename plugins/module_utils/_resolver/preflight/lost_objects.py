@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..api import behaviour
 from ..api.errors import KubeVirtError
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS, MatcherField
@@ -31,7 +32,11 @@ def lost_revision(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, rel
         if error.code != _NOT_FOUND:
             return None
     name = revision_names.referenced(vm, matcher_field, release).name
-    powerless = "neither start, stop nor restart the VM" if release.captures_in_status else "not start the VM again"
+    powerless = (
+        "neither start, stop nor restart the VM"
+        if release.has(behaviour.CAPTURES_IN_STATUS)
+        else "not start the VM again"
+    )
     field = f"spec.{matcher_field.matcher}"
     return f"{field}: the captured revision {name} was deleted, so KubeVirt can {powerless}; {_REFRESH}"
 

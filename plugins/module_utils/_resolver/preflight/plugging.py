@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..api import behaviour
 from ..api.kinds import Kind
 from ..api.manifest import Manifest, claim_of, has_condition
 from ..api.tree import value_at
@@ -102,7 +103,7 @@ def _runs(live: Manifest) -> bool:
 
 def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:
     scsi = (disk.get("lun") or disk.get("disk") or {}).get("bus") == "scsi"
-    return can_be_plugged(disk) and (scsi or not kubevirt.release.plugs_only_scsi)
+    return can_be_plugged(disk) and (scsi or not kubevirt.release.has(behaviour.PLUGS_ONLY_SCSI))
 
 
 def _names(vm: Manifest) -> set[str]:
@@ -127,7 +128,7 @@ def _disks(vm: Manifest) -> dict[str, Manifest]:
 
 def _remedy(kubevirt: KubeVirt) -> str:
     by_request = kubevirt.has_gate(gates.PLUG_BY_REQUEST)
-    if kubevirt.release.has(gates.PLUG_DECLARED_SINCE):
+    if gates.is_known(gates.PLUG_DECLARED, kubevirt.release):
         if by_request:
             return f"replace the feature gate {gates.PLUG_BY_REQUEST} by {gates.PLUG_DECLARED}, or {_COMMANDS}"
         return f"enable the feature gate {gates.PLUG_DECLARED} in the KubeVirt object"

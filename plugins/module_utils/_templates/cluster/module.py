@@ -10,7 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
 from ..._resolver.preflight.findings import Check
-from .. import declared
+from .. import conversion, declared
 from .handler import TemplateHandler
 
 
@@ -27,6 +27,6 @@ def module(checks: Sequence[Check] = ()) -> Module:
 
 
 def _rendered(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:
-    if not release.has(declared.SINCE):
-        raise FieldError("kubevirt_version", f"KubeVirt has VirtualMachineTemplates from {declared.SINCE} on")
+    if not release.has(conversion.SINCE):
+        raise FieldError("kubevirt_version", f"KubeVirt has VirtualMachineTemplates from {conversion.SINCE} on")
     return [manifest]

@@ -9,9 +9,9 @@ from typing import Any
 
 _DEVICE: dict[str, Any] = {
     "name": "string!",
-    "deviceName": ("string", {"written_until": "1.6"}),
-    "claimName": ("string", {"since": "1.6", "kept_until": "1.9"}),
-    "requestName": ("string", {"since": "1.6", "kept_until": "1.9"}),
+    "deviceName": ("string", {"written": "-1.5"}),
+    "claimName": ("string", {"since": "1.6", "kept": "-1.8"}),
+    "requestName": ("string", {"since": "1.6", "kept": "-1.8"}),
 }
 
 TYPES: dict[str, dict[str, Any]] = {
@@ -49,11 +49,11 @@ TYPES: dict[str, dict[str, Any]] = {
     "CPUFeature": {"name": "string!", "policy": "CPUFeaturePolicy"},
     "BlockSize": {"custom": "*CustomBlockSize", "matchVolume": "*FeatureState"},
     "CustomBlockSize": {
-        "logical": ("uint", {"written_until": "1.7"}),
-        "physical": ("uint", {"written_until": "1.7"}),
+        "logical": ("uint", {"written": "-1.6"}),
+        "physical": ("uint", {"written": "-1.6"}),
         "discardGranularity": ("*uint", {"since": "1.7"}),
     },
-    "TPMDevice": {"enabled": ("*bool", {"since": "1.6", "backported": "1.4.1 1.5.1"}), "persistent": "*bool"},
+    "TPMDevice": {"enabled": ("*bool", {"since": "1.4.1-1.4 1.5.1"}), "persistent": "*bool"},
     "FeatureAPIC": {"enabled": "*bool", "endOfInterrupt": "bool"},
     "FeatureHyperv": {
         "relaxed": "*FeatureState",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...api import behaviour
 from ...api.errors import KubeVirtError
 from ...api.release import NEWEST, Release
 
@@ -22,7 +23,9 @@ class ConflictError(KubeVirtError):
     """
 
     def __init__(self, conflicts: Sequence[str], release: Release) -> None:
-        super().__init__(release.conflict_list.format(paths=", ".join(paths(conflicts))), "BadRequest", 400)
+        super().__init__(
+            release.pick(behaviour.CONFLICT_LIST).format(paths=", ".join(paths(conflicts))), "BadRequest", 400
+        )
         self.conflicts = tuple(conflicts)
 
 
@@ -38,7 +41,7 @@ def paths(conflicts: Iterable[str], prefix: str = TEMPLATE_PREFIX) -> list[str]:
 
 def cause_message(conflict: str, release: Release = NEWEST) -> str:
     """virt-api's message for a conflict when it rejects the VM."""
-    return release.conflict_cause.format(path=full_path(conflict))
+    return release.pick(behaviour.CONFLICT_CAUSE).format(path=full_path(conflict))
 
 
 def controller_message(conflicts: Iterable[str], kind: str = "VMI") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from ...api import behaviour
 from ...api.quantity import Quantity, parse
 from ...api.release import NEWEST, Release
 
@@ -15,7 +16,7 @@ def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release 
     domain = spec["domain"]
     own = domain.get("memory", {})
     resources = domain["resources"]
-    if release.any_memory_conflicts and "memory" in domain:
+    if release.has(behaviour.ANY_MEMORY_CONFLICTS) and "memory" in domain:
         return ["domain.memory"]
     if "guest" in own:
         return ["domain.memory.guest"]

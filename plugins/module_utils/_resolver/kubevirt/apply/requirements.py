@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from ...api import behaviour
 from ...api.errors import KubeVirtError, Panic
 from ...api.quantity import parse
 from ...api.release import NEWEST, Release
@@ -96,7 +97,7 @@ def _memory(required: dict[str, Any], instancetype: Spec, domain: dict[str, Any]
         return
     need = required["memory"]["guest"]
     own = domain.get("memory", {}).get("guest")
-    if not release.vm_memory_counts:
+    if not release.has(behaviour.VM_MEMORY_COUNTS):
         if instancetype is not None:
             own = None
         elif "memory" not in domain:

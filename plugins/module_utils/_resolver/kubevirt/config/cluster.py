@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from ...api import errors, quantity
+from ...api import behaviour, errors, quantity
 from ...api import release as releases
 from ...api.manifest import Manifest
 from ...api.release import NEWEST, OLDEST, Release
@@ -181,7 +181,7 @@ class KubeVirt:
         """Whether changes of a VM reach its running guest; otherwise they wait for a restart, except for interfaces and
         volumes.
         """
-        default = _LIVE_UPDATE if self.release.updates_live_by_default else _STAGE
+        default = _LIVE_UPDATE if self.release.has(behaviour.UPDATES_LIVE_BY_DEFAULT) else _STAGE
         strategy = self.configuration.get("vmRolloutStrategy") or default
         return bool(strategy == _LIVE_UPDATE) and self.has_gate(gates.LIVE_UPDATE)
 

@@ -13,7 +13,7 @@ import base64
 import json
 from typing import Final
 
-from ...api import release_schema, schema
+from ...api import behaviour, release_schema, schema
 from ...api.errors import FieldError, KubeVirtError, go_reason
 from ...api.fields.instancetype import SPEC_TYPES
 from ...api.manifest import Manifest
@@ -74,13 +74,13 @@ def decode(revision: Manifest, release: Release = NEWEST) -> Manifest | None:
         return None
     if not isinstance(data, dict):
         raise KubeVirtError(f"{_FAILED}data: expected an object, found {quoted(data)}")
-    if release.reads_old_revisions:
+    if release.has(behaviour.READS_OLD_REVISIONS):
         spec_alone = _spec_alone(data, release)
         if spec_alone is not None:
             return spec_alone
     kind, api_version = str(data.get("kind")), str(data.get("apiVersion"))
     is_known = kind in MATCHER_FIELD_OF_KIND
-    is_old = release.reads_old_revisions and api_version in API_VERSIONS
+    is_old = release.has(behaviour.READS_OLD_REVISIONS) and api_version in API_VERSIONS
     if not is_known or not (is_old or api_version == API_VERSION):
         raise KubeVirtError(f"{_FAILED}it holds a {kind} of {api_version}, which KubeVirt does not read")
     try:

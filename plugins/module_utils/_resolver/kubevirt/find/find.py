@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...api import release_schema
+from ...api import behaviour, release_schema
 from ...api.errors import FieldError, KubeVirtError, Panic
 from ...api.kinds import KINDS
 from ...api.manifest import Manifest, labels_of, namespace_of
@@ -63,7 +63,7 @@ def captured_revision(
     if matcher is None or not reference.name:
         return None
     revision = _get(lookup, "ControllerRevision", namespace_of(vm), reference.name)
-    if reference.pinned or not release.checks_captured_name:
+    if reference.pinned or not release.has(behaviour.CHECKS_CAPTURED_NAME):
         return revision
     label = labels_of(revision).get(revision_names.NAME_LABEL)
     return revision if label is not None and label == (matcher.get("name") or "") else None

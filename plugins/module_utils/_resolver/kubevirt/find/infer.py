@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from ...api import behaviour
 from ...api.errors import KubeVirtError
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
@@ -109,7 +110,7 @@ class _SourceTracer:
         self._namespace = namespace
         # Field of a source → the kind of its object.
         self._origins = [("pvc", "PersistentVolumeClaim")]
-        if release.infers_from_snapshots:
+        if release.has(behaviour.INFERS_FROM_SNAPSHOTS):
             self._origins.append(("snapshot", "VolumeSnapshot"))
 
     def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from ...api import behaviour
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import MatcherField
 from ...api.release import NEWEST, Release
@@ -37,7 +38,7 @@ def referenced(vm: Manifest, matcher_field: MatcherField, release: Release = NEW
     pinned = matcher_field.matcher_or_empty(vm).get("revisionName") or ""
     if pinned:
         return Reference(pinned, True)
-    if not release.captures_in_status:
+    if not release.has(behaviour.CAPTURES_IN_STATUS):
         return Reference()
     reference = matcher_field.reference_of(vm).get("controllerRevisionRef") or {}
     return Reference(reference.get("name") or "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api import behaviour
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 
@@ -68,7 +69,7 @@ def _panic_devices(preferred: dict[str, Any], target: dict[str, Any], release: R
     model = preferred.get("preferredPanicDeviceModel")
     if model is None:
         return
-    if release.creates_panic_device:
+    if release.has(behaviour.CREATES_PANIC_DEVICE):
         target.setdefault("panicDevices", [{}])
     for device in target.get("panicDevices", ()):
         device.setdefault("model", model)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api import behaviour
 from ...api.errors import Panic
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -75,7 +76,7 @@ def _unchosen(bootloader: dict[str, Any]) -> bool:
 
 def machine(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
     preferred = preference.get("machine", {}).get("preferredMachineType", "")
-    if not preferred and not (release.leaves_empty_machine and "machine" in preference):
+    if not preferred and not (release.has(behaviour.LEAVES_EMPTY_MACHINE) and "machine" in preference):
         return
     target = spec["domain"].setdefault("machine", {"type": ""})
     target["type"] = target["type"] or preferred

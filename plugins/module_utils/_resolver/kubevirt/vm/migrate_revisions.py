@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import NamedTuple, Union
 
+from ...api import behaviour
 from ...api.errors import KubeVirtError, Panic
 from ...api.manifest import Manifest, namespace_of
 from ...api.matcher import MATCHER_FIELDS, MatcherField
@@ -94,13 +95,13 @@ def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator
         if replacement is None:
             continue
         path = f"/spec/{matcher_field.matcher}/revisionName"
-        if release.captures_in_status:
+        if release.has(behaviour.CAPTURES_IN_STATUS):
             path = f"/status/{matcher_field.reference}/controllerRevisionRef/name"
         patch.append({"op": "test", "path": path, "value": replacement.original})
         patch.append({"op": "replace", "path": path, "value": replacement.name})
         deletes.append(Delete(namespace, replacement.original, replacement.uid))
     if patch:
-        kind = PatchStatus if release.captures_in_status else PatchSpec
+        kind = PatchStatus if release.has(behaviour.CAPTURES_IN_STATUS) else PatchSpec
         yield kind(namespace, vm["metadata"].get("name", ""), patch)
     yield from deletes
 
@@ -113,7 +114,7 @@ def _upgrade(
     if matcher is None:
         return None
     captured = matcher.get("revisionName")
-    if release.captures_in_status:
+    if release.has(behaviour.CAPTURES_IN_STATUS):
         captured = (matcher_field.reference_of(vm).get("controllerRevisionRef") or {}).get("name")
     if not captured:
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api import errors, quantity
+from ...api import behaviour, errors, quantity
 from ...api.errors import KubeVirtError
 from ..config.cluster import CPU_REQUEST, KubeVirt
 from .hotplug import live_update_limits, set_maximums
@@ -23,7 +23,7 @@ def set_spec_defaults(spec: Spec, kubevirt: KubeVirt) -> None:
     set_architecture(spec, kubevirt)
     set_machine_type(spec, kubevirt)
     _set_cpu_request(spec, kubevirt)
-    if kubevirt.release.requests_guest_memory:
+    if kubevirt.release.has(behaviour.REQUESTS_GUEST_MEMORY):
         _set_memory_request(spec, kubevirt)
     _set_guest_memory(spec)
     _set_topology(spec)

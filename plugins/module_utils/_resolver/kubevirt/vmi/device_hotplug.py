@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ...api import schema
+from ...api import behaviour, schema
 from ...api.manifest import Manifest, claim_of
 from ...api.tree import copy
 from ..config.cluster import KubeVirt
@@ -205,7 +205,11 @@ def interfaces_need_restart(desired: Manifest, running: Manifest, kubevirt: Kube
 
     desired, running: VMI specs.
     """
-    if kubevirt.release.restarts_for_pod_network and _has_pod_network(desired) and not _has_pod_network(running):
+    if (
+        kubevirt.release.has(behaviour.RESTARTS_FOR_POD_NETWORK)
+        and _has_pod_network(desired)
+        and not _has_pod_network(running)
+    ):
         return True
 
     def interfaces(spec: Manifest) -> dict[str, Manifest]:

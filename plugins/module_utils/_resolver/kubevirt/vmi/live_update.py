@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ...api import schema
+from ...api import behaviour, schema
 from ...api.errors import KubeVirtError
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE
@@ -60,7 +60,7 @@ def differs(vm: Manifest, at_start: Manifest, desired: Manifest, running: Manife
     at_start, desired: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
     """
     at_start = copy(at_start)
-    if kubevirt.live_updates or not kubevirt.release.stages_volumes:
+    if kubevirt.live_updates or not kubevirt.release.has(behaviour.STAGES_VOLUMES):
         _ignore_volumes(vm, at_start, desired)
     if kubevirt.live_updates:
         _ignore_live_fields(at_start, desired)
@@ -116,7 +116,7 @@ def can_apply_live(vmi: Manifest) -> bool:
 
 def remaining_condition(vm: Manifest, release: Release) -> Manifest | None:
     """The VM's condition RestartRequired if it remains whatever changes, until the guest starts again; else None."""
-    return restart_required(vm) if release.keeps_restart_condition else None
+    return restart_required(vm) if release.has(behaviour.KEEPS_RESTART_CONDITION) else None
 
 
 class ReconciledVMI(NamedTuple):
@@ -157,7 +157,7 @@ def reconcile(
     if not kubevirt.live_updates:
         return ReconciledVMI(spec, LiveUpdate(changes, restart))
     updates = [sockets_update(desired, vmi), memory_update(desired, vmi), migration_update(now, vmi)]
-    if kubevirt.release.replaces_volumes:
+    if kubevirt.release.has(behaviour.REPLACES_VOLUMES):
         # virt-controller looks at the volumes after it has carried out requests to plug some.
         after_requests = {**vmi, "spec": spec} if kubevirt.requests_plugs else vmi
         updates.append(replacement_update(_canonical(now), after_requests))

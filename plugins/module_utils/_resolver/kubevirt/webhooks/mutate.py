@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ...api import release_schema
+from ...api import behaviour, release_schema
 from ...api.errors import Cause, FieldError, KubeVirtError, Panic, go_reason, value_or_none
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import MATCHER_FIELDS, PREFERENCE, MatcherField, set_kinds
@@ -45,7 +45,7 @@ def mutate(
         raise Refused(crashed(panic.message)) from panic
     except KubeVirtError as error:
         raise Refused(bad_request(error.message)) from error
-    if release.sets_matcher_kind:
+    if release.has(behaviour.SETS_MATCHER_KIND):
         set_kinds(inferred)
     # A missing preference counts as none here; validation reports it.
     preference = value_or_none(find.effective_spec, inferred, PREFERENCE, objects, release)
@@ -93,8 +93,9 @@ def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release) 
     if inferred:
         for key, label in (("name", "Name"), ("kind", "Kind")):
             if key in matcher:
-                message = release.named_and_inferred.format(field=label, matcher=matcher_field.matcher_type)
-                yield Cause(release.named_and_inferred_type, message, f"{field}.{key}")
+                cause_type, message = release.pick(behaviour.NAMED_AND_INFERRED)
+                message = message.format(field=label, matcher=matcher_field.matcher_type)
+                yield Cause(cause_type, message, f"{field}.{key}")
     policy = matcher.get("inferFromVolumeFailurePolicy")
     if policy not in (None, inference.IGNORE, inference.REJECT):
         message = f"Invalid value '{policy}' for InferFromVolumeFailurePolicy"
@@ -131,7 +132,11 @@ def with_source_architecture(vm: Manifest, objects: Lookup, release: Release) ->
     The first DataSource of its dataVolumeTemplates with the label of a known architecture counts.
     """
     template = vm["spec"]["template"]
-    if template is None or template["spec"].get("architecture") or not release.takes_architecture_of_sources:
+    if (
+        template is None
+        or template["spec"].get("architecture")
+        or not release.has(behaviour.TAKES_ARCHITECTURE_OF_SOURCES)
+    ):
         return vm
     architecture = _source_architecture(vm, objects)
     if not architecture:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...api import release_schema
+from ...api import behaviour, release_schema
 from ...api.errors import Cause, FieldError, KubeVirtError, Panic, go_reason
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
@@ -35,7 +35,7 @@ def instancetype(spec: Manifest, release: Release = NEWEST) -> Response:
     causes = list(_memory_causes(spec["memory"]))
     if causes:
         return invalid(causes)
-    warned = "launchSecurity" in spec and release.warns_of_launch_security
+    warned = "launchSecurity" in spec and release.has(behaviour.WARNS_OF_LAUNCH_SECURITY)
     return allowed([_DEPRECATED_LAUNCH_SECURITY] if warned else [])
 
 
@@ -94,7 +94,7 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
         try:
             specs.append(find.effective_spec(vm, matcher_field, cluster.objects, release))
         except KubeVirtError as error:
-            if release.refuses_unknown_objects:
+            if release.has(behaviour.REFUSES_UNKNOWN_OBJECTS):
                 message = f"Failure to find {matcher_field.matcher}: {error.message}"
                 return invalid([Cause(NOT_FOUND, message, f"spec.{matcher_field.matcher}")], APPLY)
             specs.append(None)

@@ -1,17 +1,26 @@
 """The texts of releases, their differences, and the fields of their APIs; results are in tests/conformance."""
 
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api import release, release_schema, schema
+from plugins.module_utils._capacity.pod import behaviour as pod_behaviour
+from plugins.module_utils._resolver.api import behaviour, release, release_schema, schema
 from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
 from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from plugins.module_utils._resolver.kubevirt.vmi.defaults import set_spec_defaults
 
 
-def flags(version: Release) -> dict[str, Any]:
-    return {name: value for name, value in version._asdict().items() if name != "version"}
+def rows_of(table: ModuleType) -> dict[str, Any]:
+    return {name: row for name, row in vars(table).items() if name.isupper() and name != "GATES"}
+
+
+def behaviours(version: Release) -> dict[str, Any]:
+    return {
+        name.lower(): version.has(row) if isinstance(row, str) else version.pick(row)
+        for name, row in rows_of(behaviour).items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,32 @@ def test_a_user_names_a_known_release(text: str) -> None:
     assert release.parse_known_release("v1.9.7") is NEWEST and release.parse_known_release("1.6").version == (1, 6, 0)
 
 
+@pytest.mark.parametrize(
+    ("releases", "those"),
+    [
+        ("1.6", "1.6.0 1.6.3 1.9.0 1.10.0"),
+        ("1.5.1", "1.5.1 1.6.0 1.6.3 1.9.0 1.10.0"),
+        ("1.5-1.6", "1.5.0 1.5.1 1.6.0 1.6.3"),
+        ("1.5-1.6.2", "1.5.0 1.5.1 1.6.0"),
+        ("-1.5", "1.4.1 1.5.0 1.5.1"),
+        ("1.10", "1.10.0"),
+        ("1.4.1-1.4 1.5.1", "1.4.1 1.5.1 1.6.0 1.6.3 1.9.0 1.10.0"),
+        ("-", "1.4.1 1.5.0 1.5.1 1.6.0 1.6.3 1.9.0 1.10.0"),
+        ("", ""),
+    ],
+)
+def test_periods_have_a_first_and_last_release(releases: str, those: str) -> None:
+    versions = ("1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.6.3", "1.9.0", "1.10.0")
+    assert " ".join(version for version in versions if parse_release(version).has(releases)) == those
+
+
+def test_values_have_one_period_for_each_release() -> None:
+    rows = [*rows_of(behaviour).values(), *rows_of(pod_behaviour).values()]
+    for values in [row for row in rows if isinstance(row, dict)]:
+        for version in ("1.4", "1.5", "1.6", "1.7", "1.8", "1.9", "1.10"):
+            assert sum(parse_release(version).has(releases) for releases in values) == 1, values
+
+
 def test_releases_before_1_4_are_not_supported() -> None:
     with pytest.raises(release.UnknownRelease, match=r"KubeVirt v1\.3\.1 is not supported"):
         parse_release("v1.3.1")
@@ -58,7 +93,9 @@ def test_releases_differ_only_in_recorded_changes() -> None:
     minors = [f"1.{minor}" for minor in range(4, 10)]
     changed = {
         older: {
-            name for name, value in flags(parse_release(older)).items() if value != flags(parse_release(newer))[name]
+            name
+            for name, value in behaviours(parse_release(older)).items()
+            if value != behaviours(parse_release(newer))[name]
         }
         for older, newer in zip(minors, minors[1:])
     }
@@ -66,7 +103,7 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "1.4": "captures_in_status conflict_cause conflict_list crashes_without_matcher leaves_empty_machine",
         "1.5": "checks_captured_name plugs_only_scsi refuses_unknown_objects serves_old_versions stages_volumes"
         " updates_live_by_default vm_memory_counts",
-        "1.6": "any_memory_conflicts named_and_inferred named_and_inferred_type reads_old_revisions replaces_volumes"
+        "1.6": "any_memory_conflicts named_and_inferred reads_old_revisions replaces_volumes"
         " requests_guest_memory sets_matcher_kind takes_architecture_of_sources",
         "1.7": "crashes_without_matcher keeps_restart_condition restarts_for_pod_network",
         "1.8": "creates_panic_device infers_from_snapshots warns_of_launch_security",
@@ -85,14 +122,14 @@ def test_releases_differ_only_in_recorded_changes() -> None:
     ],
 )
 def test_memory_requests_by_release(version: str, requests: bool) -> None:
-    assert parse_release(version).requests_guest_memory is requests
+    assert parse_release(version).has(behaviour.REQUESTS_GUEST_MEMORY) is requests
 
 
 def test_patch_releases_have_their_own_differences() -> None:
-    assert not parse_release("1.5.0").vm_memory_counts
-    assert parse_release("1.5.1").vm_memory_counts
-    assert not parse_release("1.5.1").checks_captured_name
-    assert parse_release("1.5.2").checks_captured_name
+    assert not parse_release("1.5.0").has(behaviour.VM_MEMORY_COUNTS)
+    assert parse_release("1.5.1").has(behaviour.VM_MEMORY_COUNTS)
+    assert not parse_release("1.5.1").has(behaviour.CHECKS_CAPTURED_NAME)
+    assert parse_release("1.5.2").has(behaviour.CHECKS_CAPTURED_NAME)
 
 
 def test_memory_request_is_divided_by_overcommit() -> None:
@@ -147,10 +184,9 @@ def test_notes_of_fields_are_versions() -> None:
         for declaration in fields.values():
             notes = dict(schema.field_notes(declaration))
             assert notes.pop("empty", "undeclared") == "undeclared"
-            assert set(notes) <= {"since", "backported", "written_until", "kept_until"}
-            for name in notes:
-                for version in notes[name].split():
-                    assert (1, 0, 0) < parse_release(version).version <= NEWEST.version
+            assert set(notes) <= {"since", "written", "kept"}
+            for releases in notes.values():
+                assert NEWEST.has(releases) is not release.OLDEST.has(releases)
 
 
 @pytest.mark.parametrize(

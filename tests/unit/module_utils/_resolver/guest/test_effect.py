@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare.virtual_machine import size_mismatch
@@ -101,12 +102,12 @@ def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None
         foreseen(live, {**planned, "status": live["status"]}, running(), cluster)
         for planned in (vm("two"), vm(), vm(**connected("lan")))
     )
-    if release.keeps_restart_condition:
+    if release.has(behaviour.KEEPS_RESTART_CONDITION):
         assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (RESTART, condition["message"], False)
     else:
         assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (LIVE, "", False)
-    assert (undone.needs, undone.requested_in_vain) == (NOTHING, release.keeps_restart_condition)
-    assert (plugged.needs, plugged.requested_in_vain) == (LIVE, release.keeps_restart_condition)
+    assert (undone.needs, undone.requested_in_vain) == (NOTHING, release.has(behaviour.KEEPS_RESTART_CONDITION))
+    assert (plugged.needs, plugged.requested_in_vain) == (LIVE, release.has(behaviour.KEEPS_RESTART_CONDITION))
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.api import behaviour, release
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST
@@ -70,7 +70,7 @@ def captured(machine: Manifest, of: Manifest, version: release.Release = NEWEST)
     name = revision["metadata"]["name"]
     matcher = machine["spec"]["instancetype"]
     status = {}
-    if version.captures_in_status:
+    if version.has(behaviour.CAPTURES_IN_STATUS):
         status = {"instancetypeRef": {**matcher, "controllerRevisionRef": {"name": name}}}
     else:
         matcher = {**matcher, "revisionName": name}
