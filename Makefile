@@ -122,6 +122,7 @@ style: setup
 	@mypy plugins/inventory plugins/modules plugins/module_utils plugins/plugin_utils
 	@MYPYPATH=roles/local_cluster/files mypy -p local_cluster -p fault_proxy -p node
 	@antsibull-changelog lint
+	@python tools/generate_fields.py --check
 	@python tools/generate_docs.py --check
 	@python tools/generate_rbac.py --check
 	@reuse lint --quiet

@@ -1,4 +1,4 @@
-"""Structural schemas of the kinds of KubeVirt, as its CustomResourceDefinitions have them, from the types of `fields/`.
+"""Structural schemas of the kinds of KubeVirt, as its CustomResourceDefinitions have them, from the types of `fields`.
 
 Types and required fields are those of the real definitions. As in KubeVirt, the webhooks check choices of text fields
 (`ioThreadsPolicy: bogus` is stored), the range of uint32, and anything that involves other objects.

@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT / "plugins" / "module_utils"), str(ROOT / "tools")]
 
 import module_docs  # noqa: E402
 
-from _resolver.api.fields.domain import ENUMS  # noqa: E402
+from _resolver.api.fields import ENUMS  # noqa: E402
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
 from _resolver.api.schema import TYPES  # noqa: E402
 from _resolver.declare import argument_spec  # noqa: E402

@@ -1,8 +1,8 @@
 """The cases of a directory of conformance vectors, in groups.
 
 A group is a file; its name is the path below the directory without the suffix (``apply/it_cpu``). A
-``.json`` file is an array of cases, a ``.jsonl`` file has one case per line. Two files have a form of
-their own: ``requirements/matrix.json`` (pairs of catalog objects) and ``types.json`` (the wire types).
+``.json`` file is an array of cases, a ``.jsonl`` file has one case per line. ``requirements/matrix.json``
+(pairs of catalog objects) has a form of its own; ``types.json`` is what `tools/generate_fields.py` reads.
 """
 
 import json
@@ -30,7 +30,8 @@ class Case(NamedTuple):
 def groups(directory: Path) -> list[str]:
     """The names of all groups below a directory, sorted."""
     files = [*directory.rglob("*.json"), *directory.rglob("*.jsonl")]
-    return sorted(file.relative_to(directory).with_suffix("").as_posix() for file in files)
+    found = {file.relative_to(directory).with_suffix("").as_posix() for file in files}
+    return sorted(found - {TYPES})
 
 
 def load(directory: Path, group: str) -> list[Case]:
@@ -42,8 +43,6 @@ def load(directory: Path, group: str) -> list[Case]:
     content = json.loads((directory / f"{group}.json").read_text(encoding="utf-8"))
     if group == MATRIX:
         return list(_matrix(content["rows"]))
-    if group == TYPES:
-        return [Case(name, "type", {"types": content, "name": name}, {}) for name in content]
     return [_case(case) for case in content]
 
 

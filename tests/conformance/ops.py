@@ -6,11 +6,9 @@ from typing import Any, Callable
 
 import capture
 import checkout  # noqa: F401  # pylint: disable=unused-import
-import wire_types
 
-from _resolver.api import behaviour, errors, quantity, release_schema, schema
+from _resolver.api import behaviour, errors, quantity, release_schema
 from _resolver.api.errors import KubeVirtError, Panic
-from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
@@ -60,20 +58,6 @@ def _quantity(given: Json) -> Json:
     except errors.QuantityError as error:
         return {"error": str(error)}
     return {"canonical": parsed.text, "value": parsed.value, "format": parsed.format}
-
-
-def _type(given: Json) -> Json:
-    """The differences between the fields of a Go type and of its counterpart; {} for none."""
-    go_types, go_name = given["types"], given["name"]
-    names = wire_types.pairs(go_types, schema.TYPES, schema.field_type)
-    if go_name not in names:
-        return {"error": f"nothing in fields stands for {go_name}"}
-    if names[go_name] == "any":
-        return {}
-    expected = wire_types.expected(go_types, go_name, names)
-    declared = wire_types.declared(schema.TYPES, names[go_name], schema.field_type, ENUMS)
-    differ = sorted(field for field in expected.keys() | declared if expected.get(field) != declared.get(field))
-    return {field: {"types.json": expected.get(field), "fields": declared.get(field)} for field in differ}
 
 
 def _apply(given: Json, version: Release = NEWEST) -> Json:
@@ -308,7 +292,6 @@ OPS: dict[str, Callable[[Json], Any]] = {
     "revision-name": _revision_name,
     "spread": _spread,
     "store": _store,
-    "type": _type,
     "upgrade": _upgrade,
     "validate": _validate,
     "vmi": _vmi,

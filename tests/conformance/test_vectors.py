@@ -18,7 +18,6 @@ CASES = {
         "random": 1161,
         "requirements": 3670,
         "revision": 40,
-        "types": 211,
         "upgrade": 41,
         "validate": 122,
     },

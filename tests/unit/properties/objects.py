@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from plugins.module_utils._resolver.api import schema
-from plugins.module_utils._resolver.api.fields.domain import ENUMS
+from plugins.module_utils._resolver.api.fields import ENUMS
 
 # Deeper there is only what has to be there.
 DEPTH = 6

@@ -1,6 +1,6 @@
 """Objects as the API of an older KubeVirt release has them.
 
-A field's notes (`fields/`) name releases as `Release.has` reads them: those that know the field (`since`). For a field
+A field's notes (`fields`) name releases as `Release.has` reads them: those that know the field (`since`). For a field
 that KubeVirt omits when empty, they name those that always wrote it (`written`), or kept it if declared empty (`kept`).
 API servers silently drop unknown fields.
 """

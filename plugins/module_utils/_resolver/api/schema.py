@@ -1,6 +1,6 @@
 """The canonical form of KubeVirt objects, as its Go types parse and write them.
 
-`fields/` holds the types as data; this module compiles a type to a function on first use. The canonical form has no
+`fields` holds the types as data; this module compiles a type to a function on first use. The canonical form has no
 unknown fields, no empty optional fields, quantities in canonical text, and all fields that Go always writes
 (``encoding/json`` with the types of KubeVirt's API).
 
@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Callable, Final, NamedTuple
 
-from . import errors, quantity
+from . import errors, fields, quantity
 from .errors import FieldError
-from .fields import core, data_volume, domain, instancetype, virtual_machine
 from .name_rules import did_you_mean, quoted
 from .quantity import parse
 
@@ -26,14 +25,7 @@ Value = Any
 Convert = Callable[[Value], Value]
 Check = Callable[[Value], "tuple[str, str] | None"]
 
-TYPES: Final[dict[str, dict[str, Any]]] = {
-    **core.TYPES,
-    **data_volume.TYPES,
-    **domain.TYPES,
-    **instancetype.TYPES,
-    **instancetype.ALPHA_TYPES,
-    **virtual_machine.TYPES,
-}
+TYPES: Final = fields.TYPES
 
 
 def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
@@ -261,7 +253,7 @@ def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
         return (None, _map(_reader(inside, True, mode), _null(inside), keeps_empty))
     if expression in TYPES:
         return (None, _converter(expression, mode))
-    scalar = "string" if expression in domain.ENUMS else expression
+    scalar = "string" if expression in fields.ENUMS else expression
     read = _SCALARS[scalar]
     if not keeps_empty and not _is_struct(expression):
         read = _without_zero(read)

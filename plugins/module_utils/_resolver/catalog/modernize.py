@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema, schema
 from ..api.errors import FieldError
-from ..api.fields.instancetype import SPEC_TYPES
+from ..api.fields import SPEC_TYPES
 from ..api.kinds import kind_meant
 from ..api.manifest import Manifest
 from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError, catalog_errors
-from ..api.fields.domain import ENUMS
+from ..api.fields import ENUMS
 from ..api.keys import REPLACEMENT_ANNOTATION
 from ..api.manifest import Manifest, annotations_of, labels_of, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ..api.fields.domain import ENUMS
+from ..api.fields import ENUMS
 from ..api.kinds import kind_meant
 from ..api.manifest import Options
 from ..api.matcher import MATCHER_FIELDS

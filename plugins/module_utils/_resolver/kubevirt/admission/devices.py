@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ...api.fields.domain import ENUMS
+from ...api.fields import ENUMS
 from ..config.cluster import KubeVirt
 from . import name_errors, networks, since
 from .rule import ARM64, DUPLICATE, INVALID, REQUIRED, S390X, Cause, Spec, gated, items, not_enabled

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...api.fields.domain import ENUMS
+from ...api.fields import ENUMS
 from ..config.cluster import KubeVirt
 from . import name_errors, since
 from .interfaces import PCI_ADDRESS

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...api.fields.domain import ENUMS
+from ...api.fields import ENUMS
 from ...api.name_rules import port_name
 from ..config.cluster import KubeVirt
 from . import networks, since

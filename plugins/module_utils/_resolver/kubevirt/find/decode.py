@@ -15,7 +15,7 @@ from typing import Final
 
 from ...api import behaviour, release_schema, schema
 from ...api.errors import FieldError, KubeVirtError, go_reason
-from ...api.fields.instancetype import SPEC_TYPES
+from ...api.fields import SPEC_TYPES
 from ...api.manifest import Manifest
 from ...api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ...api.name_rules import quoted

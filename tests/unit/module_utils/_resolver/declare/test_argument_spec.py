@@ -8,7 +8,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from plugins.module_utils._resolver.api import schema
-from plugins.module_utils._resolver.api.fields.domain import ENUMS
+from plugins.module_utils._resolver.api.fields import ENUMS
 from plugins.module_utils._resolver.declare import argument_spec
 from plugins.module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from plugins.module_utils._resolver.declare.vm.options import SPEC
