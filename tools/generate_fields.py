@@ -1,7 +1,8 @@
-"""Writes the fields of the API, `_resolver/api/go_types.py`, from Go's types and tools/fields.yml.
+"""Writes the fields of the API, `_resolver/api/go_types.py`, from Go's types, virt-api's OpenAPI and tools/fields.yml.
 
 Go's types are KubeVirt's recorded answer of tests/conformance. With --check it writes nothing and exits 1 if the file
-is not up to date.
+is not up to date. With --openapi FILE it first records the values that the OpenAPI of a KubeVirt, its
+`api/openapi-spec/swagger.json`, permits for fields.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = "tests/conformance/vectors/types.json"
+PERMITTED = "tests/conformance/openapi.json"
 OWN = "tools/fields.yml"
 WRITTEN = ROOT / "plugins" / "module_utils" / "_resolver" / "api" / "go_types.py"
 
@@ -35,7 +37,7 @@ _WIDTH = 120
 # Stands for a space at which no line ends.
 _KEPT = "\0"
 _TEXT = '''\
-# Written by tools/generate_fields.py from {recorded} and {own}; do not edit.
+# Written by tools/generate_fields.py; do not edit.
 """The types and choices of the API, as text that `fields` reads.
 
 A line, and the indented ones after it, is a type with its fields: name, type expression and notes of each.
@@ -55,10 +57,24 @@ CHOICES: Final = """\\
 '''
 
 Fields = dict[str, str]
+GoTypes = dict[str, list[dict[str, Any]]]
 
 
-def types(go_types: dict[str, list[dict[str, Any]]], own: dict[str, Any]) -> dict[str, Fields]:
-    """Type → field → type expression and notes, in Go's order of the fields."""
+def permitted(swagger: dict[str, Any], go_types: GoTypes) -> dict[str, list[str]]:
+    """The values that an OpenAPI permits for a field of Go's types, or for the items of its list, by TYPE.FIELD."""
+    known = {(name.rpartition(".")[2], field["json"]) for name, fields in go_types.items() for field in fields}
+    result = {}
+    for definition, content in swagger["definitions"].items():
+        name = definition.rpartition(".")[2]
+        for field, schema in content.get("properties", {}).items():
+            values = schema.get("enum") or schema.get("items", {}).get("enum")
+            if values and (name, field) in known:
+                result[f"{name}.{field}"] = values
+    return dict(sorted(result.items()))
+
+
+def types(go_types: GoTypes, own: dict[str, Any], values: dict[str, list[str]]) -> dict[str, Fields]:
+    """Type → field → type expression and notes, in Go's order of the fields. values: see `permitted`."""
     names = {name: own["names"].get(name) or name.rpartition(".")[2] for name, fields in go_types.items() if fields}
     twice = [name for name, count in Counter([*names.values(), *own["types"]]).items() if count > 1]
     if twice:
@@ -72,8 +88,9 @@ def types(go_types: dict[str, list[dict[str, Any]]], own: dict[str, Any]) -> dic
         for path in entry["fields"]:
             fields, field = _found(result, path, "choices")
             fields[field] = fields[field].replace("string", choice)
-    for path, notes in own["notes"].items():
+    for path in sorted({*values, *own["notes"]}):
         fields, field = _found(result, path, "notes")
+        notes = {**({"values": " ".join(values[path])} if path in values else {}), **own["notes"].get(path, {})}
         fields[field] += f" ({'; '.join(f'{note} {value}' for note, value in notes.items())})"
     for name in own["types"]:
         result[name] = _own_fields(name, own["types"], result)
@@ -111,13 +128,12 @@ def _own_fields(name: str, own: dict[str, dict[str, Any]], known: dict[str, Fiel
 def text() -> str:
     """The content of the written file."""
     own = yaml.safe_load((ROOT / OWN).read_text(encoding="utf-8"))
-    found = types(json.loads((ROOT / RECORDED).read_text(encoding="utf-8")), own)
     lines = {
         name: ", ".join(f"{field} {expression}".replace(" ", _KEPT) for field, expression in fields.items())
-        for name, fields in found.items()
+        for name, fields in types(_json(ROOT / RECORDED), own, _json(ROOT / PERMITTED)).items()
     }
     choices = {name: " ".join(entry["values"]) for name, entry in own["choices"].items()}
-    return _TEXT.format(recorded=RECORDED, own=OWN, types=_wrapped(lines), choices=_wrapped(choices))
+    return _TEXT.format(types=_wrapped(lines), choices=_wrapped(choices))
 
 
 def _wrapped(lines: dict[str, str]) -> str:
@@ -128,7 +144,16 @@ def _wrapped(lines: dict[str, str]) -> str:
     return "\n".join(wrapped).replace(_KEPT, " ")
 
 
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def main(arguments: list[str]) -> int:
+    if "--openapi" in arguments:
+        swagger = _json(Path(arguments[arguments.index("--openapi") + 1]))
+        values = permitted(swagger, _json(ROOT / RECORDED))
+        lines = ",\n".join(f"{json.dumps(path)}: {json.dumps(permits)}" for path, permits in values.items())
+        (ROOT / PERMITTED).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     new = text()
     if WRITTEN.exists() and WRITTEN.read_text(encoding="utf-8") == new:
         return 0

@@ -38,16 +38,30 @@ def test_every_go_field_has_its_type(generator: ModuleType) -> None:
         "choices": {"DiskCache": {"values": ["none"], "fields": ["Disk.cache"]}},
         "types": {"Lun": {"like": "Disk", "without": ["shareable", "rng"], "bus": "string"}},
     }
-    assert generator.types(GO_TYPES, own) == {
+    values = {"Disk.name": ["root", "data"], "Disk.shareable": ["true"]}
+    assert generator.types(GO_TYPES, own, values) == {
         "Disk": {
-            "name": "string!",
+            "name": "string! (values root data)",
             "cache": "DiskCache",
-            "shareable": "*bool (since 1.6; kept -1.8)",
+            "shareable": "*bool (values true; since 1.6; kept -1.8)",
             "rng": "*Empty",
         },
         "Empty": {},
-        "Lun": {"name": "string!", "cache": "DiskCache", "bus": "string"},
+        "Lun": {"name": "string! (values root data)", "cache": "DiskCache", "bus": "string"},
     }
+
+
+def test_openapi_permits_values_of_known_fields(generator: ModuleType) -> None:
+    swagger = {
+        "definitions": {
+            "v1.Disk": {
+                "properties": {"name": {"type": "string"}, "cache": {"enum": ["none"]}, "bus": {"enum": ["usb"]}}
+            },
+            "v1.Empty": {},
+            "k8s.io.api.core.v1.Disk": {"properties": {"rng": {"type": "array", "items": {"enum": ["a", "b"]}}}},
+        }
+    }
+    assert generator.permitted(swagger, GO_TYPES) == {"Disk.cache": ["none"], "Disk.rng": ["a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +74,7 @@ def test_every_go_field_has_its_type(generator: ModuleType) -> None:
 )
 def test_own_entries_must_fit_go(generator: ModuleType, key: str, value: Any, problem: str) -> None:
     with pytest.raises(SystemExit, match=problem):
-        generator.types(GO_TYPES, {**OWN, key: value})
+        generator.types(GO_TYPES, {**OWN, key: value}, {})
 
 
 def test_each_kind_of_declaration_is_read() -> None:

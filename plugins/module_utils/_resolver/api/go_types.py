@@ -1,4 +1,4 @@
-# Written by tools/generate_fields.py from tests/conformance/vectors/types.json and tools/fields.yml; do not edit.
+# Written by tools/generate_fields.py; do not edit.
 """The types and choices of the API, as text that `fields` reads.
 
 A line, and the indented ones after it, is a type with its fields: name, type expression and notes of each.
@@ -53,7 +53,8 @@ CloudInitConfigDriveSource: secretRef *LocalObjectReference, userDataBase64 stri
 CloudInitNoCloudSource: secretRef *LocalObjectReference, userDataBase64 string, userData string,
   networkDataSecretRef *LocalObjectReference, networkDataBase64 string, networkData string
 ConfigMapVolumeSource: name string, optional *bool, volumeLabel string
-ContainerDiskSource: image string!, imagePullSecret string, path string, imagePullPolicy string
+ContainerDiskSource: image string!, imagePullSecret string, path string,
+  imagePullPolicy string (values Always IfNotPresent Never)
 ContainerPathVolumeSource: path string!, readOnly *bool
 ControllerRevisionRef: name string
 CorePersistentVolumeClaimVolumeSource: claimName string!, readOnly bool
@@ -137,7 +138,7 @@ FirmwarePreferences: preferredUseBios *bool, preferredUseBiosSerial *bool, prefe
 GPU: name string!, deviceName string (written -1.5), claimName string (since 1.6; kept -1.8),
   requestName string (since 1.6; kept -1.8), virtualGPUOptions *VGPUOptions, tag string
 HPETTimer: tickPolicy HPETTickPolicy, present *bool
-HTTPGetAction: path string, port IntOrString!, host string, scheme string, httpHeaders []HTTPHeader
+HTTPGetAction: path string, port IntOrString!, host string, scheme string (values HTTP HTTPS), httpHeaders []HTTPHeader
 HTTPHeader: name string!, value string!
 HostDevice: name string!, deviceName string (written -1.5), claimName string (since 1.6; kept -1.8),
   requestName string (since 1.6; kept -1.8), tag string
@@ -158,7 +159,8 @@ Interface: name string!, model string, bridge *Empty, slirp *Empty, masquerade *
   tag string, acpiIndex int, state string
 KVMTimer: present *bool
 KernelBoot: kernelArgs string, container *KernelBootContainer
-KernelBootContainer: image string!, imagePullSecret string, imagePullPolicy string, kernelPath string, initrdPath string
+KernelBootContainer: image string!, imagePullSecret string, imagePullPolicy string (values Always IfNotPresent Never),
+  kernelPath string, initrdPath string
 LabelSelector: matchLabels map[string]string, matchExpressions []LabelSelectorRequirement
 LabelSelectorRequirement: key string!, operator string!, values []string
 LaunchSecurity: sev *SEV, snp *Empty (since 1.7), tdx *Empty (since 1.7)
@@ -178,7 +180,7 @@ Network: name string!, pod *PodNetwork, multus *MultusNetwork, resourceClaim *Cl
 NodeAffinity: requiredDuringSchedulingIgnoredDuringExecution *NodeSelector,
   preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm
 NodeSelector: nodeSelectorTerms []NodeSelectorTerm!
-NodeSelectorRequirement: key string!, operator string!, values []string
+NodeSelectorRequirement: key string!, operator string! (values DoesNotExist Exists Gt In Lt NotIn), values []string
 NodeSelectorTerm: matchExpressions []NodeSelectorRequirement, matchFields []NodeSelectorRequirement
 ObjectFieldSelector: apiVersion string, fieldPath string!
 ObjectMeta: name string, generateName string, namespace string, selfLink string, uid string, resourceVersion string,
@@ -191,10 +193,13 @@ PanicDevice: model *string
 Parameter: name string!, displayName string, description string, value string, generate string, from string,
   required bool
 PersistentVolumeClaim: kind string, apiVersion string, metadata ObjectMeta, status any, spec any
-PersistentVolumeClaimInfo: claimName string, accessModes []string, volumeMode *string, capacity map[string]Quantity,
+PersistentVolumeClaimInfo: claimName string,
+  accessModes []string (values ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod),
+  volumeMode *string (values Block Filesystem FromStorageProfile), capacity map[string]Quantity,
   requests map[string]Quantity, preallocated bool, filesystemOverhead *string
-PersistentVolumeClaimSpec: accessModes []string, selector *LabelSelector, resources VolumeResourceRequirements,
-  volumeName string, storageClassName *string, volumeMode *string, dataSource *TypedLocalObjectReference,
+PersistentVolumeClaimSpec: accessModes []string (values ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod),
+  selector *LabelSelector, resources VolumeResourceRequirements, volumeName string, storageClassName *string,
+  volumeMode *string (values Block Filesystem FromStorageProfile), dataSource *TypedLocalObjectReference,
   dataSourceRef *TypedObjectReference, volumeAttributesClassName *string
 PersistentVolumeClaimVolumeSource: claimName string!, readOnly bool, hotpluggable bool
 PlatformOptions: architecture string
@@ -237,8 +242,9 @@ SoundDevice: name string!, model string
 SpreadOptions: across *SpreadAcross, ratio *uint32
 StorageMigratedVolumeInfo: volumeName string!, sourcePVCInfo *PersistentVolumeClaimInfo,
   destinationPVCInfo *PersistentVolumeClaimInfo
-StorageSpec: accessModes []string, selector *LabelSelector, resources VolumeResourceRequirements, volumeName string,
-  storageClassName *string, volumeMode *string, dataSource *TypedLocalObjectReference,
+StorageSpec: accessModes []string (values ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod),
+  selector *LabelSelector, resources VolumeResourceRequirements, volumeName string, storageClassName *string,
+  volumeMode *string (values Block Filesystem FromStorageProfile), dataSource *TypedLocalObjectReference,
   dataSourceRef *TypedObjectReference
 SyNICTimer: enabled *bool, direct *FeatureState
 SysprepSource: secret *LocalObjectReference, configMap *LocalObjectReference
@@ -248,9 +254,12 @@ TPMDevice: enabled *bool (since 1.4.1-1.4 1.5.1), persistent *bool
 Template: kind string, apiVersion string, metadata ObjectMeta, message string, objects []any, parameters []Parameter,
   labels map[string]string
 Timer: hpet *HPETTimer, kvm *KVMTimer, pit *PITTimer, rtc *RTCTimer, hyperv *HypervTimer
-Toleration: key string, operator string, value string, effect string, tolerationSeconds *int64
-TopologySpreadConstraint: maxSkew int32!, topologyKey string!, whenUnsatisfiable string!, labelSelector *LabelSelector,
-  minDomains *int32, nodeAffinityPolicy *string, nodeTaintsPolicy *string, matchLabelKeys []string
+Toleration: key string, operator string (values Equal Exists), value string,
+  effect string (values NoExecute NoSchedule PreferNoSchedule), tolerationSeconds *int64
+TopologySpreadConstraint: maxSkew int32!, topologyKey string!,
+  whenUnsatisfiable string! (values DoNotSchedule ScheduleAnyway), labelSelector *LabelSelector, minDomains *int32,
+  nodeAffinityPolicy *string (values Honor Ignore), nodeTaintsPolicy *string (values Honor Ignore),
+  matchLabelKeys []string
 TypedLocalObjectReference: apiGroup *string!, kind string!, name string!
 TypedObjectReference: apiGroup *string!, kind string!, name string!, namespace *string
 UserPasswordAccessCredential: source UserPasswordAccessCredentialSource!,
@@ -281,8 +290,9 @@ VirtualMachineInstanceSpec: priorityClassName string, domain DomainSpec!,
   nodeSelector map[string]string (empty undeclared), affinity *Affinity, schedulerName string,
   serviceAccountName string (since 1.9), tolerations []Toleration, topologySpreadConstraints []TopologySpreadConstraint,
   evictionStrategy *string, startStrategy *string, terminationGracePeriodSeconds *int64, volumes []Volume,
-  livenessProbe *Probe, readinessProbe *Probe, hostname string, subdomain string, networks []Network, dnsPolicy string,
-  dnsConfig *PodDNSConfig, accessCredentials []AccessCredential, architecture string,
+  livenessProbe *Probe, readinessProbe *Probe, hostname string, subdomain string, networks []Network,
+  dnsPolicy string (values ClusterFirst ClusterFirstWithHostNet Default None), dnsConfig *PodDNSConfig,
+  accessCredentials []AccessCredential, architecture string,
   resourceClaims []VirtualMachineInstanceResourceClaim (since 1.6), utilityVolumes []UtilityVolume (since 1.8)
 VirtualMachineInstanceTemplateSpec: metadata ObjectMeta, spec VirtualMachineInstanceSpec
 VirtualMachineInstancetype: kind string, apiVersion string, metadata ObjectMeta, spec VirtualMachineInstancetypeSpec!

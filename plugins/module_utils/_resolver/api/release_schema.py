@@ -2,7 +2,7 @@
 
 A field's notes (`fields`) name releases as `Release.has` reads them: those that know the field (`since`). For a field
 that KubeVirt omits when empty, they name those that always wrote it (`written`), or kept it if declared empty (`kept`).
-API servers silently drop unknown fields.
+`values` are those that virt-api's OpenAPI permits. API servers silently drop unknown fields.
 """
 
 from __future__ import annotations

@@ -17,26 +17,12 @@ _LISTS: Final = (
     *("accessCredentials", "networks", "volumes", "utilityVolumes"),
     *("domain.devices.disks", "domain.devices.interfaces"),
 )
-_PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_VOLUME_MODES: Final = ("Block", "Filesystem", "FromStorageProfile")
-_INCLUSION: Final = ("Honor", "Ignore")
-# (type, field) → the values that virt-api's OpenAPI has.
-_CHOICES: Final = {
-    ("ContainerDiskSource", "imagePullPolicy"): _PULL_POLICIES,
-    ("HTTPGetAction", "scheme"): ("HTTP", "HTTPS"),
-    ("KernelBootContainer", "imagePullPolicy"): _PULL_POLICIES,
-    ("NodeSelectorRequirement", "operator"): ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
-    ("PersistentVolumeClaimSpec", "accessModes"): _ACCESS_MODES,
-    ("PersistentVolumeClaimSpec", "volumeMode"): _VOLUME_MODES,
-    ("StorageSpec", "accessModes"): _ACCESS_MODES,
-    ("StorageSpec", "volumeMode"): _VOLUME_MODES,
-    ("Toleration", "effect"): ("NoExecute", "NoSchedule", "PreferNoSchedule"),
-    ("Toleration", "operator"): ("Equal", "Exists"),
-    ("TopologySpreadConstraint", "nodeAffinityPolicy"): _INCLUSION,
-    ("TopologySpreadConstraint", "nodeTaintsPolicy"): _INCLUSION,
-    ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
-    ("VirtualMachineInstanceSpec", "dnsPolicy"): ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+# (type, field) → the values that virt-api's OpenAPI permits, where it names them.
+_PERMITTED: Final = {
+    (type_name, name): notes["values"].split()
+    for type_name, declarations in schema.TYPES.items()
+    for name, declaration in declarations.items()
+    if "values" in (notes := schema.field_notes(declaration))
 }
 # Lists → the fields that distinguish their entries.
 _KEYS: Final = {
@@ -127,7 +113,7 @@ def _container_path(source: Spec, field: str) -> Iterator[Cause]:
 def _choices(spec: Spec) -> Iterator[Cause]:
     """Causes with virt-api's message. Its paths have no indexes."""
     for field in release_schema.fields(_VM, spec, path="spec"):
-        choices = _CHOICES.get((field.type_name, field.name))
+        choices = _PERMITTED.get((field.type_name, field.name))
         if choices is None:
             continue
         path = _INDEX.sub("", field.path)

@@ -184,6 +184,7 @@ def test_notes_of_fields_are_versions() -> None:
         for declaration in fields.values():
             notes = dict(schema.field_notes(declaration))
             assert notes.pop("empty", "undeclared") == "undeclared"
+            assert notes.pop("values", "a") != ""
             assert set(notes) <= {"since", "written", "kept"}
             for releases in notes.values():
                 assert NEWEST.has(releases) is not release.OLDEST.has(releases)
