@@ -8,7 +8,7 @@ from typing import Final
 from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import one_line
-from .._resolver.choose.suggestions import of_kind, similar
+from .._resolver.choose.suggestions import of_kind, resembling
 from .._resolver.refresh.drift import REVISION_LOST
 from .ages import age
 from .case import LEASE, REVISION, Case
@@ -90,7 +90,7 @@ def _missing_object(case: Case, matcher_field: MatcherField) -> Broken | None:
     matcher = matcher_field.matcher_or_empty(case.vm)
     name, kind = str(matcher.get("name") or ""), matcher_field.kind_of(matcher)
     existing = _names(case, kind)
-    close = similar(name, existing)
+    close = resembling(name, existing)
     for other in (matcher_field.kind, matcher_field.cluster_kind):
         if name not in existing and name in _names(case, other):
             kind, close = other, [name]

@@ -66,7 +66,11 @@ def join_or(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def similar(name: str, names: Iterable[str]) -> list[str]:
+def resembling(name: str, names: Iterable[str]) -> list[str]:
+    """At most three names that share much with a name: the disk `fedora-root` suggests the preference `fedora`.
+
+    `name_rules.similar` finds what somebody has misspelt.
+    """
     return difflib.get_close_matches(name, list(names), n=_SUGGESTED, cutoff=0.5)
 
 
@@ -83,7 +87,7 @@ def missing_source(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) 
 
 def _another_source(kind: str, namespace: str, name: str, lister: Lister) -> str:
     existing = sorted(str(manifest["metadata"]["name"]) for manifest in lister(kind, namespace))
-    names = similar(name, existing) or existing[:_SUGGESTED]
+    names = resembling(name, existing) or existing[:_SUGGESTED]
     example = f", for example {join_or(names)}" if names else ""
     return f"create the {kind} {name} in the namespace {namespace} first, or name another {kind}{example}"
 
@@ -146,7 +150,7 @@ def _preferences(vm: Manifest, lister: Lister) -> list[str]:
     """Preferences whose name resembles that of the disk without labels, else the first preferences."""
     active = filter(is_active, _objects_of_field(PREFERENCE, vm, lister))
     existing = {str(manifest["metadata"]["name"]): manifest for manifest in active}
-    close = [name for disk in _disks(vm) for name in similar(disk, existing)]
+    close = [name for disk in _disks(vm) for name in resembling(disk, existing)]
     return [display_name(existing[name], PREFERENCE) for name in (close or sorted(existing))[:_SUGGESTED]]
 
 

@@ -20,7 +20,7 @@ from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
-from ..choose.suggestions import Lister, join_or, of_kind, similar
+from ..choose.suggestions import Lister, join_or, of_kind, resembling
 from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.config.cluster import Cluster
@@ -291,7 +291,7 @@ def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster,
         yield Finding(error.message, field=field, missing=not cluster.release.has(behaviour.REFUSES_UNKNOWN_OBJECTS))
         return
     names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
-    close = similar(str(matcher.get("name")), names)
+    close = resembling(str(matcher.get("name")), names)
     elsewhere = _in_other_scope(matcher_field, kind, vm, matcher.get("name"), lister)
     hint = f"did you mean {join_or(close)}?" if close else f"the cluster has {len(names)} {kind}s"
     yield Finding(error.message, field=field, remedy=elsewhere or hint, missing=True)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..api.matcher import ObjectKey
 from ..api.tree import value_at
-from ..choose.suggestions import Lister, join_or, similar
+from ..choose.suggestions import Lister, join_or, resembling
 from ..kubevirt.find.lookup import Lookup, is_missing
 from .object_keys import ObjectToRead
 
@@ -165,7 +165,7 @@ def _missing(needed: Iterable[Reference], objects: Lookup, lister: Lister, remed
     """remedy: what to do if no existing object has a similar name."""
     for path, kinds, namespace, name in needed:
         if all(is_missing(objects, kind, namespace, name) for kind in kinds):
-            close = similar(name, map(name_of, lister(kinds[0], namespace)))
+            close = resembling(name, map(name_of, lister(kinds[0], namespace)))
             place = f" in the namespace {namespace}" if namespace else ""
             hint = f"did you mean {join_or(close)}?" if close else remedy
             yield f"{path}: no {kinds[0]} {name}{place}; {hint}"
