@@ -141,14 +141,14 @@ table:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.capacity_info import forecast
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_resources import vm_resources
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.additions import resources
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.forecast import forecast
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.revision_rollout import module
 
 MODULE = module(
     forecast=forecast,
-    resources=vm_resources,
+    resources=resources,
 )
 
 

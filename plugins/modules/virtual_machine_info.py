@@ -528,17 +528,19 @@ unreferenced:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_resources import vm_resources
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.reasons import node_reasons
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.additions import (
+    node_reasons,
+    resources,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_info import (
     module,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.diagnosis import diagnoser
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.additions import diagnosis
 
 MODULE = module(
-    resources=vm_resources,
-    diagnosis=diagnoser(node_reasons),
+    resources=resources,
+    diagnosis=diagnosis(node_reasons),
 )
 
 

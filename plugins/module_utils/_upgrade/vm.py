@@ -21,7 +21,8 @@ from .._resolver.api.errors import FieldError, KubeVirtError
 from .._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of, qualified_name
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
-from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI, guest_effect
+from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI
+from .._resolver.guest.predict import guest_effect
 from .._resolver.kubevirt.admission import admitter
 from .._resolver.kubevirt.config.cluster import Cluster
 from .._resolver.kubevirt.find import revision_names

@@ -16,16 +16,8 @@ from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
-from ...module_utils._resolver.guest.effect import (
-    ASSUMED,
-    LIVE,
-    NOTHING,
-    RESTART,
-    UNKNOWN,
-    GuestEffect,
-    admitted_effect,
-    guest_effect,
-)
+from ...module_utils._resolver.guest.effect import ASSUMED, LIVE, NOTHING, RESTART, UNKNOWN, GuestEffect
+from ...module_utils._resolver.guest.predict import admitted_effect, guest_effect
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find import infer
 from ...module_utils._resolver.kubevirt.find.find import effective_spec

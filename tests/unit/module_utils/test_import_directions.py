@@ -93,11 +93,15 @@ def allowed(room: str, other: str) -> bool:
 
 
 @functools.cache
-def imported(path: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """(line, path below `plugins`) of each import of another module of the collection."""
+def imported(path: Path, deferred: bool = True) -> list[tuple[int, tuple[str, ...]]]:
+    """(line, path below `plugins`) of each import of another module of the collection.
+
+    deferred: also those that functions make when they are called.
+    """
     result: list[tuple[int, tuple[str, ...]]] = []
     place = path.relative_to(PLUGINS).parts
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if deferred else tree.body:
         if not isinstance(node, ast.ImportFrom):
             continue
         parts = tuple((node.module or "").split(".")) if node.module else ()
@@ -113,13 +117,14 @@ def imported(path: Path) -> list[tuple[int, tuple[str, ...]]]:
     return result
 
 
-def reached(path: Path) -> set[Path]:
-    """The file and all that it imports, directly or by way of others."""
+def reached(path: Path, deferred: bool = True) -> set[Path]:
+    """The file and all that it imports, directly or by way of others. deferred: see `imported`."""
     result: set[Path] = set()
     due = {path}
     while due:
         result |= due
-        due = {PLUGINS.joinpath(*parts).with_suffix(".py") for item in due for _line, parts in imported(item)} - result
+        found = {parts for item in due for _line, parts in imported(item, deferred)}
+        due = {PLUGINS.joinpath(*parts).with_suffix(".py") for parts in found} - result
     return result
 
 
@@ -150,3 +155,32 @@ def test_modules_that_read_reach_nothing_that_writes() -> None:
         rooms = {room_of(module.relative_to(PLUGINS).parts[:-1]) for module in reached(path)}
         assert "_cluster.modules" in rooms, path.name
         assert "_cluster.writes" not in rooms, path.name
+
+
+def loaded(module: str) -> set[str]:
+    """The files of module_utils that a module loads before its task does anything, such as `_resolver/api/kinds`."""
+    files = reached(PLUGINS / "modules" / f"{module}.py", deferred=False)
+    utils = PLUGINS / "module_utils"
+    return {path.relative_to(utils).with_suffix("").as_posix() for path in files if utils in path.parents}
+
+
+def test_instancetype_loads_no_code_for_vms() -> None:
+    of_vms = (
+        "_resolver/kubevirt/vm",
+        "_resolver/kubevirt/webhooks",
+        "_resolver/kubevirt/admission",
+        "_resolver/refresh",
+    )
+    of_vms += ("_resolver/guest/predict", "_resolver/declare/vm", "_resolver/preflight", "_cluster/writes/handlers/v")
+    for module in ("instancetype", "preference"):
+        assert [name for name in sorted(loaded(module)) if name.startswith(of_vms)] == []
+
+
+def test_options_that_are_off_load_nothing() -> None:
+    """What boot sources, capacity, templates and limits compute is imported when an option asks for it."""
+    computing = ("_capacity/p", "_capacity/quota", "_templates/process", "_boot_sources/workload", "_diagnosis/c")
+    light = {"_diagnosis/cluster/additions"}
+    for module in ("virtual_machine", "catalog", "revision_rollout"):
+        wrong = {name for name in loaded(module) if name.startswith((*computing, "_governance/policy"))}
+        assert wrong - light == set()
+    assert not {name for name in loaded("virtual_machine_info") if name.startswith("_diagnosis")} - light

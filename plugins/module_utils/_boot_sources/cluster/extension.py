@@ -18,13 +18,10 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.vm.manifest import grown_claims, import_options
-from .. import disk_sizes, fixed_disks, from_image
 from ..origin import Image
 from ..unusable_sources import boot_source_findings, clones, named_clones
 from .cdi import cdi
 from .clone_rights import CloneRights
-from .registry import contents_of
-from .workload import Workloads
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
 
@@ -46,17 +43,28 @@ class BootSources(VMExtension):
 
     def __init__(self, task: VMTask) -> None:
         super().__init__(task)
-        self._workloads = Workloads(task)
         self._clone_rights = CloneRights(task.session)
 
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
-        complete_each(outcomes, "workload", self._workloads.completed, check_mode)
+        self._choose([item for item in outcomes if item.declared.options.get("workload") is not None], check_mode)
         if all(outcome.declared.problem is None for outcome in outcomes):
             self._infer_from_images([item for item in outcomes if item.declared.options.get("infer_from_registry")])
             self._judge_disks([outcome for outcome in outcomes if outcome.live is not None and not outcome.failed])
 
+    def _choose(self, due: Sequence[DeclareOutcome], check_mode: bool) -> None:
+        """Gives VMs what their workloads choose."""
+        if due:
+            from .workload import Workloads
+
+            complete_each(due, "workload", Workloads(self.task).completed, check_mode)
+
     def _infer_from_images(self, due: Sequence[DeclareOutcome]) -> None:
         """Asks registries which instancetype and preference VMs need."""
+        if not due:
+            return
+        from .. import from_image
+        from .registry import contents_of
+
         session, lookup = self.task.session, self.task.lookup
         lookup.gather(
             key for outcome in due for key in from_image.volumes_to_read(outcome.declared.manifest, outcome.live)
@@ -93,6 +101,10 @@ class BootSources(VMExtension):
         A disk that is otherwise is a warning. One that is too small is, too, or grows if the task says so; a VM whose
         disk cannot grow fails.
         """
+        if not existing:
+            return
+        from .. import disk_sizes, fixed_disks
+
         lookup = self.task.lookup
         lookup.gather(key for outcome in existing for key in fixed_disks.keys_for_disks(outcome.declared.manifest))
         for outcome in existing:

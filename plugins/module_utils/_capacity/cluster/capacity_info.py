@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
@@ -71,15 +71,6 @@ def run_checks(session: Session, vms: list[Result], params: Params, task: Task) 
             warnings += check_warnings
     by_vm = [dict(zip(verdicts, vm_verdicts)) for vm_verdicts in zip(*verdicts.values())]
     return {**result, "virtual_machines": [_vm_verdict(checked, params["running"]) for checked in by_vm]}, warnings
-
-
-def forecast(session: Session, vms: list[Result], checks: Sequence[str]) -> list[Result]:
-    """{namespace, name, evaluated, fits, problem} of each VM, as if all of them restarted.
-
-    checks: `quota`, `placement`.
-    """
-    options = {"checks": checks, "running": RESTART, "drain": [], "instancetypes": []}
-    return list(run_checks(session, vms, options, Task())[0]["virtual_machines"])
 
 
 def _vm_verdict(verdicts: dict[str, Result], running: str) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.reads.kubevirt import kubevirt
@@ -13,10 +13,12 @@ from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.declare.virtual_machine import as_created
-from ..pod.render import KEEP, MIGRATE, joint_verdict
-from .reads import read_placement, read_quota_effects
 
 Options = dict[str, Any]
+
+QUOTA: Final = "preflight_quota"
+PLACEMENT: Final = "preflight_placement"
+_OPTIONS: Final = (QUOTA, PLACEMENT)
 
 
 class _Verdicts(NamedTuple):
@@ -60,14 +62,19 @@ class Capacity(VMExtension):
         return None if found is None or found["fits"] or not found["evaluated"] else found["problem"]
 
     def _judge(self, manifests: Iterable[Manifest]) -> _Verdicts:
+        levels = {name: level for name in _OPTIONS if (level := self.task.options[name]) != "off"}
+        if not levels:
+            return _Verdicts({}, [], [], set())
+        from ..pod.render import KEEP, MIGRATE, joint_verdict
+        from .reads import read_placement, read_quota_effects
+
         session = self.task.session
         checks: dict[str, Callable[[list[Manifest]], tuple[Options, list[str]]]] = {
-            "preflight_quota": lambda vms: read_quota_effects(session, vms, KEEP),
-            "preflight_placement": lambda vms: read_placement(session, vms, [], [], MIGRATE, Task()),
+            QUOTA: lambda vms: read_quota_effects(session, vms, KEEP),
+            PLACEMENT: lambda vms: read_placement(session, vms, [], [], MIGRATE, Task()),
         }
-        levels = {option: self.task.options[option] for option in checks if self.task.options[option] != "off"}
         # A new VM gets a run strategy and memory.
-        created = map(as_created, manifests) if levels else ()
+        created = map(as_created, manifests)
         vms = [
             vm for vm in created if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False
         ]

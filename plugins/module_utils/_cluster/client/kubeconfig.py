@@ -15,7 +15,6 @@ from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets
 from ..._resolver.api.tree import value_at
 from .errors import ConnectionFailed
-from .exec_plugins import loader_class
 
 try:
     import yaml
@@ -202,6 +201,8 @@ def _read(config: Any, options: dict[str, Any], configuration: Any) -> str:
 def _loaded(source: Any, context: str | None, configuration: Any) -> str:
     """Loads a kubeconfig as load_kube_config of the client does. source: its content, or paths."""
     from kubernetes.config import kube_config
+
+    from .exec_plugins import loader_class
 
     client: Any = kube_config
     persister = None

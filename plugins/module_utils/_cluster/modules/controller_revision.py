@@ -39,8 +39,8 @@ from .options import (
     report_unmatched,
     selection_problem,
 )
-from .results import changed_result, diff_of, group_warnings
-from .vm_results import printable_status, refresh_result
+from .results import changed_result, diff_of, group_warnings, printable_status
+from .vm_results import refresh_result
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,

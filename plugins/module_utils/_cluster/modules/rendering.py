@@ -13,7 +13,6 @@ from ..._resolver.declare.rendered import RENDERED, check_release, secret_option
 from ..client.errors import TaskFailed
 from ..task import Task
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome
-from .manifest_files import ManifestFile, files_of, write
 from .module import Params
 from .results import counted_noun
 
@@ -68,17 +67,29 @@ def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: P
         shown += [redact(manifest, manifest)[1] for manifest in own] if secret else own
     if any(outcome.failed for outcome in outcomes):
         return {"changed": False, "rendered": []}
-    files = files_of(params["dest"], manifests) if params["dest"] else []
+    message = f"{counted_noun(len(outcomes), nouns)} rendered"
+    result: Params = {"changed": False, "rendered": shown, "msg": message, **({"diff": []} if task.diff else {})}
+    if params["dest"]:
+        result.update(_write(params["dest"], manifests, message, task))
+    return result
+
+
+def _write(dest: str, manifests: list[Manifest], message: str, task: Task) -> Params:
+    """Writes the files of manifests. Returns the part of the result about them. Raises TaskFailed."""
+    from .manifest_files import files_of, write
+
+    files = files_of(dest, manifests)
     changed = [file for file in files if file.changed]
+    would = "would be written" if task.check_mode else "written"
+    message += f"; {len(changed)} of {counted_noun(len(files), 'files')} {would}"
     if not task.check_mode:
         write(changed)
-    message = f"{counted_noun(len(outcomes), nouns)} rendered"
-    result: Params = {"changed": bool(changed), "rendered": shown, "msg": message}
-    if params["dest"]:
-        result.update(files=[str(file.path) for file in files], msg=message + _written(files, changed, task.check_mode))
-    if task.diff:
-        result["diff"] = [file.diff() for file in changed]
-    return result
+    return {
+        "changed": bool(changed),
+        "files": [str(file.path) for file in files],
+        "msg": message,
+        **({"diff": [file.diff() for file in changed]} if task.diff else {}),
+    }
 
 
 def _release(version: str | None) -> Release:
@@ -98,9 +109,3 @@ def _secret_of(options: Options, keep: bool) -> str:
             " access_credentials or as secretRef, or set keep_secrets: true",
         )
     return secret
-
-
-def _written(files: Sequence[ManifestFile], changed: Sequence[ManifestFile], check_mode: bool) -> str:
-    """`; 1 of 3 files written`"""
-    would = "would be written" if check_mode else "written"
-    return f"; {len(changed)} of {counted_noun(len(files), 'files')} {would}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import first_names, quoted
 from ..client.session import Session
 from ..task import Task
@@ -146,3 +147,18 @@ def counted_noun(count: int, noun: str) -> str:
 def joined_counts(counts: Mapping[str, int]) -> str:
     """`2 created, 1 unchanged`, without zero counts."""
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
+
+def vmi_result(vmi: Manifest) -> Result:
+    """The VMI of a VM, as a result has it."""
+    status = vmi.get("status") or {}
+    return {
+        "uid": vmi["metadata"]["uid"],
+        "phase": status.get("phase", ""),
+        "node": status.get("nodeName", ""),
+    }
+
+
+def printable_status(vm: Manifest) -> str:
+    """The status of a VM as `kubectl get` prints it; "" without one."""
+    return str((vm.get("status") or {}).get("printableStatus", ""))

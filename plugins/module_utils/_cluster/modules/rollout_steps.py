@@ -30,7 +30,8 @@ from ..writes.revisions import change, excuse_unmet
 from .controller_revision import revision_result
 from .module import Params
 from .options import selection_problem
-from .vm_results import VMFacts, printable_status, refresh_result, vm_result
+from .results import printable_status
+from .vm_results import VMFacts, refresh_result, vm_result
 
 _VM: Final = KINDS["VirtualMachine"]
 # Seconds until VMs are listed again while a run waits for room: others may go down meanwhile.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._resolver.api.errors import value_or_none
-from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.kubevirt.vmi import guest_devices
 from ..._resolver.kubevirt.vmi.vmi import guest_figures
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
 from ..._resolver.refresh.drift import Drift, revision_spec
 from .module import Result
+from .results import printable_status, vmi_result
 
 VMFacts = Callable[[Drift], Result]
 """Facts about a VM that a capability adds to results. A module's own file names the function."""
@@ -86,20 +86,6 @@ def refresh_result(vm: Drift) -> Result:
     if effect.refusal:
         result["refusal"] = effect.refusal
     return {**result, **_revisions(vm)}
-
-
-def vmi_result(vmi: Manifest) -> Result:
-    """The VMI of a VM."""
-    status = vmi.get("status") or {}
-    return {
-        "uid": vmi["metadata"]["uid"],
-        "phase": status.get("phase", ""),
-        "node": status.get("nodeName", ""),
-    }
-
-
-def printable_status(vm: Manifest) -> str:
-    return str((vm.get("status") or {}).get("printableStatus", ""))
 
 
 def _revisions(vm: Drift) -> Result:

@@ -13,7 +13,6 @@ from ..._resolver.api.manifest import Manifest, Progress
 from ..client.concurrency import Backoff, map_concurrently, seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import PASSING, Session
-from .delays import absent_objects, blockers, failure_text, listed_events, newest_events, timeout_text
 
 _VOLUME = "DataVolume"
 _VM = "VirtualMachine"
@@ -90,7 +89,7 @@ def wait_for(
     caller that may go on without them need not.
     """
     needs_others = explain and kind.kind in (_VM, _VOLUME) and not metadata_only
-    looks = partial(absent_objects, session, namespace) if needs_others and namespace else None
+    looks = partial(_absent, session, namespace) if needs_others and namespace else None
     wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline, looks)
     try:
         while True:
@@ -102,9 +101,14 @@ def wait_for(
         wait.end_all(lambda _name: failure)
         return wait.ended
     late, failed = wait.open, wait.failed
+    if not late and not failed:
+        return wait.ended
+    # Only a wait that does not succeed needs to know why.
+    from .delays import blockers, failure_text, listed_events, newest_events, timeout_text
+
     events: list[Manifest] = []
     blocked: dict[str, list[str]] = {}
-    if explain and namespace and (late or failed):
+    if explain and namespace:
         events = listed_events(session, namespace)
         blocked = blockers(session, kind.kind, namespace, {name: wait.last[name] for name in (*late, *failed)}, events)
     newest = newest_events(events, {name: wait.last[name] for name in late})
@@ -114,6 +118,13 @@ def wait_for(
         lambda name: timeout_text(timeout, late[name], wait.last[name], blocked.get(name, []), newest.get(name, []))
     )
     return wait.ended
+
+
+def _absent(session: Session, namespace: str, late: Mapping[str, Manifest | None]) -> Mapping[str, str]:
+    """See `delays.absent_objects`, which only a VM or a disk that keeps a task waiting needs."""
+    from .delays import absent_objects
+
+    return absent_objects(session, namespace, late)
 
 
 class _Wait:

@@ -13,7 +13,8 @@ from ..._resolver.api.write import json_patch
 from ..._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refusal, Seen, Step
 from ..._resolver.choose import adopt as rules
 from ..._resolver.choose.adopt import Adoption
-from ..._resolver.guest.effect import GuestEffect, admitted_effect
+from ..._resolver.guest.effect import GuestEffect
+from ..._resolver.guest.predict import admitted_effect
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, is_outdated

@@ -13,10 +13,10 @@ from ..._resolver.api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MA
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
-from ..._resolver.catalog.deployment_effects import changes as changes_of
-from ..._resolver.catalog.deployment_effects import predicted
-from ..._resolver.catalog.labels import OPERATOR
 from ..._resolver.catalog.lost_fields import LostFields
+from ..._resolver.catalog.ownership import OPERATOR
+from ..._resolver.catalog.spec_changes import changes as changes_of
+from ..._resolver.catalog.spec_changes import predicted
 from ..._resolver.declare import plan
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh.drift import Drift

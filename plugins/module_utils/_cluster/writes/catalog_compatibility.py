@@ -12,8 +12,9 @@ from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREF
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, writer_claim
-from ..._resolver.catalog.labels import architecture_of, is_deployed
+from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
+from ..._resolver.catalog.ownership import is_deployed
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, deploys_instancetypes
 from ..client.concurrency import Backoff

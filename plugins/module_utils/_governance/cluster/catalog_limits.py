@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._cluster.client.errors import RequestFailed
+from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import ListedObjects
 from ..._cluster.writes.catalog import Limits, declared_object
-from ..._cluster.writes.kind_handler import DeclaredObject
+from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_SUFFIX, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
-from ..language import limits
-from ..policy import BINDING, POLICY, policies
-from .in_force import await_in_force
 
 Options = dict[str, Any]
 
@@ -32,6 +30,9 @@ def _plan(
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
     """
+    from ..language import limits
+    from ..policy import policies
+
     if any(options["namespaces"]):
         raise CatalogError(
             "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
@@ -61,6 +62,8 @@ def _plan(
 
 
 def _live_policies(live_objects: ListedObjects) -> dict[ObjectKey, Manifest]:
+    from ..policy import BINDING, POLICY
+
     live: dict[ObjectKey, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
@@ -77,4 +80,11 @@ def _belongs(policy: Manifest, catalog: str) -> bool:
     return labels.get(MANAGED_BY_LABEL) == FIELD_MANAGER and labels.get(CATALOG_LABEL) == catalog
 
 
-LIMITS: Final = Limits(_plan, await_in_force)
+def _await(session: Session, outcomes: list[DeclareOutcome], deadline: float) -> None:
+    """See `catalog.Limits`."""
+    from .in_force import await_in_force
+
+    await_in_force(session, outcomes, deadline)
+
+
+LIMITS: Final = Limits(_plan, _await)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from ..._cluster.writes.kind_handler import DeclareOutcome
-from ..._cluster.writes.vm_extension import VMExtension, VMTask
+from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest
-from .limits import ClusterLimits
+
+if TYPE_CHECKING:
+    from .limits import ClusterLimits
 
 
 class Governance(VMExtension):
-    def __init__(self, task: VMTask) -> None:
-        super().__init__(task)
-        self._limits = ClusterLimits(task.session)
+    @cached_property
+    def _limits(self) -> ClusterLimits:
+        """The limits in force, which only a VM to be written can break."""
+        from .limits import ClusterLimits
+
+        return ClusterLimits(self.task.session)
 
     def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         return [] if admitted is None else self._limits.violations(admitted, outcome.live)

@@ -7,39 +7,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields, release_schema, schema
+from ..api import release_schema
 from ..api.keys import CATALOG_LABEL
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..api.release import Release
 from ..api.schema import equal
-from ..api.tree import copy, differences, leaves, remove_at, set_at
+from ..api.tree import differences
 from ..guest.effect import MaybeVMI
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find.lookup import Lookup
 from ..refresh.drift import Drift, drift
 from .lost_fields import guest_differences
-
-
-def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[managed_fields.Field] | None) -> Manifest:
-    """The canonical spec after the manifest is applied to the live object.
-
-    owned_fields: the fields of the live object that our field manager owns; what is no longer declared goes, others
-    stay.
-    """
-    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
-    result = {"spec": copy((live or {}).get("spec") or {})}
-    for field in managed_fields.undeclared(owned_fields or set(), managed_fields.leaf_fields(manifest)):
-        remove_at(result, field)
-    for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
-        set_at(result, field, value)
-    return schema.canonical(matcher_field.spec_type, result["spec"])
-
-
-def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
-    """[{field, before, after}] between a live object's spec and a canonical spec."""
-    matcher_field = MATCHER_FIELD_OF_KIND[live["kind"]]
-    return differences(schema.canonical(matcher_field.spec_type, live.get("spec")), spec)
 
 
 def no_longer_declared(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: str) -> list[Manifest]:

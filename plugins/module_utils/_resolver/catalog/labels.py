@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ..api import name_rules as names
 from ..api import schema
-from ..api.errors import CatalogError, QuantityError
-from ..api.keys import MANAGED_BY_LABEL
+from ..api.errors import QuantityError
 from ..api.manifest import OS_ANNOTATION, Manifest, annotations_of, labels_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
-from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
@@ -55,21 +52,6 @@ def shown_of(manifest: Manifest) -> dict[str, Any]:
     tags = map(str.strip, str(annotations.get(TAGS_ANNOTATION) or "").split(","))
     icon = str(labels_of(manifest).get(ICON_LABEL) or annotations.get(ICON_ANNOTATION) or "")
     return {"icon": icon, "docs_url": docs_url, "support_url": support_url, "tags": list(filter(None, tags))}
-
-
-OPERATOR: Final = "virt-operator"
-
-
-def is_deployed(manifest: Manifest) -> bool:
-    """Whether virt-operator has deployed an instancetype or preference, and would delete it."""
-    return labels_of(manifest).get(MANAGED_BY_LABEL) == OPERATOR
-
-
-def check_label(noun: str, value: str) -> None:
-    """Raises CatalogError for a name or version of a catalog that is not a label value."""
-    reason = names.label_value(value) if value else "is empty"
-    if reason:
-        raise CatalogError(f"{noun}: {quoted(value)} {reason}; the value becomes a label of the objects")
 
 
 # The prefix of the labels by which common-instancetypes describes its objects, and the fields that these describe.

@@ -17,8 +17,9 @@ from ..api.kinds import KINDS
 from ..api.manifest import Manifest, Progress
 from ..api.matcher import ObjectKey
 from ..api.write import merge_patch
-from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect, guest_effect
+from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from ..guest.outstanding import incomplete_update
+from ..guest.predict import guest_effect
 from ..kubevirt.vm.readiness import observed, restart_required, stale_restart_warning
 from ..kubevirt.vm.start import start_revision_name
 from ..preflight.object_keys import ObjectToRead, keys_for_guest

@@ -10,7 +10,8 @@ from ..api.manifest import Manifest, Progress
 from ..api.matcher import MatcherField
 from ..api.tree import value_at
 from ..api.write import Write, merge_patch
-from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect, guest_effect
+from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
+from ..guest.predict import guest_effect
 from ..kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..kubevirt.vm.start import start_revision_name
 from ..refresh import recapture

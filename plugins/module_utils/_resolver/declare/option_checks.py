@@ -15,7 +15,6 @@ from ..api.manifest import Options
 from ..api.name_rules import quoted
 from ..api.tree import path_of, scan
 from ..api.unquoted import AS_TEXT, FROM_YAML, OMIT
-from . import known_as
 
 
 class Bounds(NamedTuple):
@@ -158,7 +157,9 @@ def shape_problems(options: Options, spec: Spec, path: str = "", less_likely: Co
 
 def unknown_option(name: str, spec: Spec, less_likely: Collection[str] = ()) -> str:
     """The end of a message about an unknown option: what it is called here, or similar names."""
-    if meant := known_as.meant(name, spec):
+    from .known_as import meant as meant_by
+
+    if meant := meant_by(name, spec):
         return f"; did you mean {' or '.join(meant)}?"
     return names.did_you_mean(name, spec, less_likely=less_likely)
 

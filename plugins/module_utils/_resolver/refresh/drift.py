@@ -12,8 +12,9 @@ from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release, parse_release
 from ..api.state import state_of
 from ..api.tree import differences
-from ..guest.effect import ASSUMED, RESTART, GuestEffect, MaybeVMI, guest_effect
+from ..guest.effect import ASSUMED, RESTART, GuestEffect, MaybeVMI
 from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
+from ..guest.predict import guest_effect
 from ..kubevirt.config.cluster import Cluster, KubeVirt
 from ..kubevirt.find import decode, find, revision_names
 from ..kubevirt.find.find import Specs

@@ -14,8 +14,8 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import did_you_mean
 from ..._resolver.choose.fitting import MissingObject
 from ..._resolver.declare.option_checks import oversized
-from ..from_template import OPTION, vm_from_template
 
+OPTION: Final = "from_template"
 _TEMPLATE: Final = "VirtualMachineTemplate"
 
 
@@ -30,6 +30,8 @@ class Templates(VMExtension):
 
     def _complete_one(self, outcome: DeclareOutcome) -> None:
         """Gives the declared object the VM of its template. Raises FieldError and MissingObject."""
+        from ..from_template import vm_from_template
+
         declared = outcome.declared
         reference = declared.options[OPTION]
         namespace, name = reference.get("namespace") or declared.key.namespace, reference["name"]

@@ -10,15 +10,12 @@ from ...._resolver.api.finding import WARNING, Finding
 from ...._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER
 from ...._resolver.api.manifest import Manifest, Options, labels_of
 from ...._resolver.api.matcher import ObjectKey
-from ...._resolver.api.release import Release
-from ...._resolver.catalog.deployment_effects import changes, predicted
-from ...._resolver.catalog.labels import OPERATOR, is_deployed
-from ...._resolver.catalog.modernize import without_deprecated
+from ...._resolver.catalog.ownership import OPERATOR, is_deployed
+from ...._resolver.catalog.spec_changes import changes, predicted
 from ...._resolver.declare.plan import DELETE, Plan
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.catalog import CatalogUsers, labels
-from ...reads.kubevirt import kubevirt
 from ...task import Task
 from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 
@@ -80,7 +77,7 @@ class CatalogObjectHandler(KindHandler):
     def _findings(self, outcome: DeclareOutcome) -> list[Finding]:
         if outcome.action == DELETE:
             return [] if self._force else self._use(outcome)
-        deprecated = _deprecated(outcome.planned.manifest, kubevirt(self._session).release)
+        deprecated = _deprecated(outcome.planned.manifest, self._session)
         # A catalog warns of its users once, for all its objects together.
         return deprecated if self._catalog else [*deprecated, *_taken(outcome.live), *self._drift(outcome)]
 
@@ -123,9 +120,13 @@ def skip_reason(live: Manifest, existing: str) -> str | None:
     return None
 
 
-def _deprecated(manifest: Manifest, release: Release) -> list[Finding]:
-    """A note for each deprecated field of an object, with its replacement in a release of KubeVirt."""
-    modern = without_deprecated(manifest, release)
+def _deprecated(manifest: Manifest, session: Session) -> list[Finding]:
+    """A note for each deprecated field of an object, with its replacement in the cluster's release of KubeVirt."""
+    # An object that stays as it is needs no check.
+    from ...._resolver.catalog.modernize import without_deprecated
+    from ...reads.kubevirt import kubevirt
+
+    modern = without_deprecated(manifest, kubevirt(session).release)
     lines = [
         f"{change.path} is deprecated or has no effect: "
         + (f"write {change.new_path}: {_value_text(change.after)}" if change.new_path else f"remove it. {change.note}")

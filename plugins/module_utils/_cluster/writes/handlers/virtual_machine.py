@@ -15,7 +15,8 @@ from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.losses import loss
 from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.rewrites import plugged_warnings
-from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
+from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect
+from ...._resolver.guest.predict import admitted_effect
 from ...._resolver.kubevirt.config.cluster import Cluster
 from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, same_status

@@ -9,17 +9,8 @@ from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare.virtual_machine import size_mismatch
-from plugins.module_utils._resolver.guest.effect import (
-    ASSUMED,
-    LIVE,
-    NOTHING,
-    RESTART,
-    UNKNOWN,
-    GuestEffect,
-    admitted_effect,
-    assumed_vmi,
-    guest_effect,
-)
+from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, NOTHING, RESTART, UNKNOWN, GuestEffect
+from plugins.module_utils._resolver.guest.predict import admitted_effect, assumed_vmi, guest_effect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit

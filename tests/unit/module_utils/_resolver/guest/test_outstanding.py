@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.manifest import Manifest
-from plugins.module_utils._resolver.guest.effect import NOTHING, UNKNOWN, GuestEffect, guest_effect
+from plugins.module_utils._resolver.guest.effect import NOTHING, UNKNOWN, GuestEffect
 from plugins.module_utils._resolver.guest.outstanding import incomplete_update
+from plugins.module_utils._resolver.guest.predict import guest_effect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vmi import vmi
