@@ -1,9 +1,9 @@
 """Writes the doc fragments that follow from argument specs: the options of VMs, instancetypes and preferences.
 
-An argument spec is that of `_resolver/declare/vm/options.py`, or follows from the fields in `_resolver/api/fields`.
-Descriptions are in `tools/descriptions`: of a field type → field → text, or {text, deprecated: what to use instead},
-where text in backticks is a value, or the path of a field from the spec; of any other option module → path → text, or
-paragraphs.
+Options of VMs and their descriptions are those of `_vm_options.py`; others follow from the fields in
+`_resolver/api/fields`. Their descriptions are in `tools/descriptions`: of a field type → field → text, or {text,
+deprecated: what to use instead}, where text in backticks is a value, or the path of a field from the spec; of any other
+option module → path → text, or paragraphs.
 
 Run it after a change of either. With --check it writes nothing and exits 1 if a
 fragment is not up to date. Ansible reads doc fragments without running them, so their text has to be static.
@@ -23,16 +23,16 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTIONS = ROOT / "tools" / "descriptions"
-sys.path[:0] = [str(ROOT / "plugins" / "module_utils"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import module_docs  # noqa: E402
 
-from _resolver.api.fields import ENUMS  # noqa: E402
-from _resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
-from _resolver.api.schema import TYPES  # noqa: E402
-from _resolver.declare import argument_spec  # noqa: E402
-from _resolver.declare import instancetypes as manifests  # noqa: E402
-from _resolver.declare.vm.options import SPEC  # noqa: E402
+from plugins.module_utils._resolver.api.fields import ENUMS  # noqa: E402
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
+from plugins.module_utils._resolver.api.schema import TYPES  # noqa: E402
+from plugins.module_utils._resolver.declare import argument_spec  # noqa: E402
+from plugins.module_utils._resolver.declare import instancetypes as manifests  # noqa: E402
+from plugins.module_utils._vm_options import VM_OPTIONS  # noqa: E402
 
 
 class Declared(NamedTuple):
@@ -44,7 +44,7 @@ class Declared(NamedTuple):
 
 
 MODULES = {
-    "virtual_machine": Declared("VM", SPEC),
+    "virtual_machine": Declared("VM", VM_OPTIONS.spec),
     "instancetype": Declared("instancetype", manifests.argument_spec(INSTANCETYPE), INSTANCETYPE.spec_type),
     "preference": Declared("preference", manifests.argument_spec(PREFERENCE), PREFERENCE.spec_type),
 }
@@ -53,7 +53,7 @@ HEADER = '''\
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from the argument spec and tools/descriptions; do not edit.
+# Written by tools/generate_docs.py from the options and their descriptions; do not edit.
 
 """The options of {noun}s, of one and of a list."""
 
@@ -121,7 +121,9 @@ def _own(module: str, spec: dict[str, Any], above: str = "") -> dict[str, Any]:
     documented = {}
     for name, option in spec.items():
         path = f"{above}{name}"
-        text = descriptions()[module].get(path) or descriptions()["object"][path]
+        row = VM_OPTIONS.rows.get(path) if module == "virtual_machine" else None
+        own = row.description if row is not None else descriptions()[module].get(path)
+        text = own or descriptions()["object"][path]
         documented[name] = {"description": text, **{key: option[key] for key in _DOCUMENTED if key in option}}
         if inner := option.get("options"):
             documented[name]["suboptions"] = _own(module, inner, f"{path}.")

@@ -1,7 +1,7 @@
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from the argument spec and tools/descriptions; do not edit.
+# Written by tools/generate_docs.py from the options and their descriptions; do not edit.
 
 """The options of instancetypes, of one and of a list."""
 

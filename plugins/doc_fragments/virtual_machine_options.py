@@ -1,7 +1,7 @@
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from the argument spec and tools/descriptions; do not edit.
+# Written by tools/generate_docs.py from the options and their descriptions; do not edit.
 
 """The options of VMs, of one and of a list."""
 
@@ -40,61 +40,210 @@ options:
       so that the next run does not start a VM that someone stopped.
     type: str
     choices: [Always, RerunOnFailure, Manual, Halted, Once]
-  workload: &id005
-    description:
-      - What the VM is for, such as V(fedora), V(rhel.9) or V(windows.11). The task chooses the preference, the boot
-        source among the DataSources of all namespaces, and the instancetype, by the rules of
-        P(virtshape.instancetypes.workload#filter). RV(results[].choice) says what and why.
-      - An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot).
-      - With O(preflight_quota) and O(preflight_placement), the instancetype is the smallest with which the VM can run.
-      - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload), until
-        O(size) is set to another value. To go back to O(boot), O(instancetype) and O(preference), set them to the
-        values of RV(results[].choice).
-    type: str
-  size: &id006
-    description: Size for O(workload). A string is short for O(size.name), such as V(medium). By default the
-      instancetype is the boot source's default, else the smallest for general purposes that meets the requirements of
-      the preference.
+  instancetype: &id005
+    description: Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).
     type: dict
     suboptions:
       name:
-        description: Size of the instancetype, such as V(medium).
+        description: Name of the instancetype.
         type: str
-      cpu:
-        description: Minimum number of vCPUs.
+      kind:
+        description: Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and
+          the plural is valid too.
+        type: str
+        choices: [VirtualMachineInstancetype, VirtualMachineClusterInstancetype]
+      revision_name:
+        description: Name of a ControllerRevision to pin the VM to, instead of the current instancetype.
+        type: str
+        aliases: [revisionName]
+      infer:
+        description:
+          - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else
+            the volume with the lowest O(volumes[].boot_order), else the first volume.
+          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM without
+            an instancetype, and with 512Mi of memory unless O(memory) is given.
+          - A VM with O(cpu) or O(memory) gets no instancetype from V(auto).
+          - With V(none) the VM gets no instancetype.
+          - Without O(instancetype), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
+        type: str
+        choices: [auto, required, none]
+      infer_from_volume:
+        description: Name of the volume from whose labels KubeVirt infers the instancetype. A volume without these
+          labels is an error.
+        type: str
+        aliases: [inferFromVolume]
+  preference: &id006
+    description: Preference of the VM. A string is short for O(preference.name).
+    type: dict
+    suboptions:
+      name:
+        description: Name of the preference.
+        type: str
+      kind:
+        description: Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and
+          the plural is valid too.
+        type: str
+        choices: [VirtualMachinePreference, VirtualMachineClusterPreference]
+      revision_name:
+        description: Name of a ControllerRevision to pin the VM to, instead of the current preference.
+        type: str
+        aliases: [revisionName]
+      infer:
+        description:
+          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else the
+            volume with the lowest O(volumes[].boot_order), else the first volume.
+          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM without
+            a preference.
+          - With V(none) the VM gets no preference.
+          - Without O(preference), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
+        type: str
+        choices: [auto, required, none]
+      infer_from_volume:
+        description: Name of the volume from whose labels KubeVirt infers the preference. A volume without these labels
+          is an error.
+        type: str
+        aliases: [inferFromVolume]
+  cpu: &id007
+    description: vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
+    type: dict
+    suboptions:
+      sockets:
+        description: Number of sockets.
         type: int
-      memory:
-        description: Minimum memory of the guest, a quantity such as V(4Gi).
+      cores:
+        description: Number of cores in each socket.
+        type: int
+      threads:
+        description: Number of threads in each core.
+        type: int
+      model:
+        description: CPU model. Conflicts with an instancetype that sets a CPU model.
         type: str
-      performance:
-        description: Class of the instancetype, such as V(dedicated.vcpu), or its part before the first dot, such as
-          V(dedicated). The default is V(general.purpose), or the only class that exists.
-        type: str
-  from_template: &id007
+  memory: &id008
     description:
-      - The VirtualMachineTemplate of which to make the VM. It is processed here, with the rights of the user, who must
-        be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9.
-      - Other options take precedence over the template. Objects are merged, other values replaced. O(name) and
-        O(namespace) are those of the VM, whatever the template says, and give their value to a parameter that names the
-        VM, such as C(NAME) in C(${NAME}). Options that add disks, networks or credentials cannot be combined with it.
-      - Parameters that generate their value do so once. In an existing VM, the value is read from where the template
-        has the parameter. If that is impossible, the error says which parameter to set.
-      - The run strategy of the template is that of a new VM, as if O(run_strategy) was not set.
-      - Values of parameters whose names contain such words as C(password), C(secret) and C(token) are hidden, as is
-        cloud-init data. To know a password, set it.
-    type: dict
+      - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive with O(instancetype).
+      - A new VM without both gets V(512Mi). An existing VM keeps its memory.
+    type: str
+  termination_grace_period: &id009
+    description: Number of seconds for the guest to shut down.
+    type: int
+  access_credentials: &id010
+    description: SSH keys and passwords that KubeVirt brings into the guest from Secrets. The task does not read the
+      Secrets.
+    type: list
+    elements: dict
     suboptions:
-      name:
-        description: Name of the template.
+      type:
+        description: Type of the content of the Secret.
+        type: str
+        default: ssh
+        choices: [ssh, password]
+      secret:
+        description: Name of the Secret, in the namespace of the VM.
         type: str
         required: true
-      namespace:
-        description: Namespace of the template. Default is that of the VM.
+      method:
+        description:
+          - How KubeVirt brings the credential into the guest, by the guest agent (V(ga)) or by cloud-init. Passwords
+            require V(ga).
+          - V(nocloud) and V(configdrive) require a cloud-init volume of this type, which the task adds if necessary.
         type: str
-      parameters:
-        description: Values of the template's parameters, by name.
-        type: dict
-  boot: &id008
+        default: ga
+        choices: [ga, nocloud, configdrive]
+      users:
+        description: Users of the guest who get the keys. Only for SSH keys with the method V(ga). Default is
+          O(cloud_init.user).
+        type: list
+        elements: str
+  networks: &id011
+    description: Networks of the VM, each with an interface. By default KubeVirt adds an interface on the pod network.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name of the network and of the interface.
+        type: str
+        default: default
+      multus:
+        description: Name of a NetworkAttachmentDefinition, or C(namespace/name). Default is the pod network.
+        type: str
+      binding:
+        description: How the guest is connected. Default is V(masquerade) for the pod network and V(bridge) for other
+          networks.
+        type: str
+        choices: [masquerade, bridge, sriov]
+      binding_plugin:
+        description: Name of a network binding plugin, instead of O(networks[].binding).
+        type: str
+      model:
+        description: Model of the interface. The preference sets the default.
+        type: str
+      mac_address:
+        description: MAC address in the guest.
+        type: str
+      boot_order:
+        description: Position in the boot order, from 1, for a network boot.
+        type: int
+      ports:
+        description: Ports of the guest to expose. Default is all.
+        type: list
+        elements: dict
+        suboptions:
+          name:
+            description: Name of the port.
+            type: str
+          port:
+            description: Number of the port.
+            type: int
+            required: true
+          protocol:
+            description: Protocol of the port. Default is V(TCP).
+            type: str
+            choices: [TCP, UDP]
+  efi: &id012
+    description: Boot with EFI, also with an empty dictionary. The preference sets the default firmware.
+    type: dict
+    suboptions:
+      secure_boot:
+        description: Whether to use secure boot, the default of KubeVirt. With secure boot the task also enables system
+          management mode, which secure boot requires.
+        type: bool
+      persistent:
+        description: Whether the firmware's variables survive a stop of the VM.
+        type: bool
+  tpm: &id013
+    description: A TPM device, also with an empty dictionary.
+    type: dict
+    suboptions:
+      persistent:
+        description: Whether the state of the TPM survives a stop of the VM.
+        type: bool
+  node_selector: &id014
+    description: Labels of the nodes that can run the VM. Conflicts with an instancetype that has a node selector.
+    type: dict
+  tolerations: &id015
+    description: Tolerations of the VM, in the API's form.
+    type: list
+    elements: dict
+  eviction_strategy: &id016
+    description: What happens to the VM when its node is drained. The configuration of the cluster sets the default.
+    type: str
+    choices: [None, LiveMigrate, LiveMigrateIfPossible, External]
+  template: &id017
+    description: Fields of the VM's template without an option, in the API's form (C(metadata) and C(spec)). Merged with
+      the other options; lists are joined; different values for the same field are an error.
+    type: dict
+  spec: &id018
+    description: Fields of the VM's spec without an option, in the API's form. Merged like O(template).
+    type: dict
+  accept_unknown_fields: &id019
+    description:
+      - Whether to send fields that this collection does not know. By default an unknown field fails the task before
+        anything is sent, and the message suggests the closest known field.
+      - Use this option for fields of a KubeVirt release that is newer than the collection. If KubeVirt does not know
+        the field either, it rejects the object.
+    type: bool
+  boot: &id020
     description:
       - The disk that the VM boots from. It becomes the first volume, named C(boot). A VM needs nothing else to run.
       - A string is short for O(boot.data_source), such as V(fedora).
@@ -140,112 +289,7 @@ options:
           shrinks.
         type: str
         choices: [warn, grow]
-  instancetype: &id009
-    description: Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).
-    type: dict
-    suboptions:
-      name:
-        description: Name of the instancetype.
-        type: str
-      kind:
-        description: Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and
-          the plural is valid too.
-        type: str
-        choices: [VirtualMachineInstancetype, VirtualMachineClusterInstancetype]
-      revision_name:
-        description: Name of a ControllerRevision to pin the VM to, instead of the current instancetype.
-        type: str
-        aliases: [revisionName]
-      infer:
-        description:
-          - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else
-            the volume with the lowest O(volumes[].boot_order), else the first volume.
-          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM without
-            an instancetype, and with 512Mi of memory unless O(memory) is given.
-          - A VM with O(cpu) or O(memory) gets no instancetype from V(auto).
-          - With V(none) the VM gets no instancetype.
-          - Without O(instancetype), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
-        type: str
-        choices: [auto, required, none]
-      infer_from_volume:
-        description: Name of the volume from whose labels KubeVirt infers the instancetype. A volume without these
-          labels is an error.
-        type: str
-        aliases: [inferFromVolume]
-  preference: &id010
-    description: Preference of the VM. A string is short for O(preference.name).
-    type: dict
-    suboptions:
-      name:
-        description: Name of the preference.
-        type: str
-      kind:
-        description: Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and
-          the plural is valid too.
-        type: str
-        choices: [VirtualMachinePreference, VirtualMachineClusterPreference]
-      revision_name:
-        description: Name of a ControllerRevision to pin the VM to, instead of the current preference.
-        type: str
-        aliases: [revisionName]
-      infer:
-        description:
-          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else the
-            volume with the lowest O(volumes[].boot_order), else the first volume.
-          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM without
-            a preference.
-          - With V(none) the VM gets no preference.
-          - Without O(preference), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
-        type: str
-        choices: [auto, required, none]
-      infer_from_volume:
-        description: Name of the volume from whose labels KubeVirt infers the preference. A volume without these labels
-          is an error.
-        type: str
-        aliases: [inferFromVolume]
-  infer_from_registry: &id011
-    description:
-      - Whether the task infers O(instancetype) and O(preference) from images in registries, which KubeVirt never does.
-        This concerns container disks, and disks that CDI imports from a registry - by O(data_volume_templates),
-        O(volumes[].import) or O(boot.url), or a DataVolume that a volume names and that has no labels.
-      - The task asks the registry for the environment variables of the image, such as
-        C(INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora), and declares the names that it finds. It uses the Secret
-        and the ConfigMap that the disk names, and asks for each image once.
-      - An existing VM keeps what it has, and the task asks nothing. An instancetype or a preference that the task names
-        wins over the image.
-      - A VM that boots from such a disk and names nothing has O(instancetype.infer=required) and
-        O(preference.infer=required). Then it is an error if the registry does not answer, or if the image lacks these
-        variables; with V(auto) it is none.
-    type: bool
-  insecure_registry: &id012
-    description: Whether O(infer_from_registry) accepts any certificate of a registry, and plain HTTP. It always does
-      for the C(insecureRegistries) of CDI.
-    type: bool
-  cpu: &id013
-    description: vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
-    type: dict
-    suboptions:
-      sockets:
-        description: Number of sockets.
-        type: int
-      cores:
-        description: Number of cores in each socket.
-        type: int
-      threads:
-        description: Number of threads in each core.
-        type: int
-      model:
-        description: CPU model. Conflicts with an instancetype that sets a CPU model.
-        type: str
-  memory: &id014
-    description:
-      - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive with O(instancetype).
-      - A new VM without both gets V(512Mi). An existing VM keeps its memory.
-    type: str
-  termination_grace_period: &id015
-    description: Number of seconds for the guest to shut down.
-    type: int
-  volumes: &id016
+  volumes: &id021
     description:
       - Volumes of the VM. The VM boots from the first volume unless a volume has O(volumes[].boot_order).
       - KubeVirt adds a disk for each volume. O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order)
@@ -508,14 +552,14 @@ options:
           - The disk gets an entry in the API's C(disks), and KubeVirt puts disks without an entry after it at the next
             start. Therefore give the boot disk an O(volumes[].boot_order) when you create the VM.
         type: bool
-  adopt_disks: &id017
+  adopt_disks: &id022
     description:
       - Whether the VM may adopt a DataVolume or a claim that exists, has no owner, and has the name of a disk that
         KubeVirt is to make for the VM. The VM then has its content, and it is deleted with the VM.
       - By default such a disk is an error. To use a disk that outlives the VM, name it in O(volumes[].data_volume),
         O(volumes[].persistent_volume_claim) or O(boot.pvc).
     type: bool
-  sysprep: &id018
+  sysprep: &id023
     description: Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict
     suboptions:
@@ -525,7 +569,7 @@ options:
       secret:
         description: Name of a Secret with such a file.
         type: str
-  cloud_init: &id019
+  cloud_init: &id024
     description:
       - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk). Without any data and without
         O(cloud_init.type) the VM has no such volume.
@@ -572,126 +616,82 @@ options:
       network_data_base64:
         description: The same, base64-encoded.
         type: str
-  access_credentials: &id020
-    description: SSH keys and passwords that KubeVirt brings into the guest from Secrets. The task does not read the
-      Secrets.
-    type: list
-    elements: dict
-    suboptions:
-      type:
-        description: Type of the content of the Secret.
-        type: str
-        default: ssh
-        choices: [ssh, password]
-      secret:
-        description: Name of the Secret, in the namespace of the VM.
-        type: str
-        required: true
-      method:
-        description:
-          - How KubeVirt brings the credential into the guest, by the guest agent (V(ga)) or by cloud-init. Passwords
-            require V(ga).
-          - V(nocloud) and V(configdrive) require a cloud-init volume of this type, which the task adds if necessary.
-        type: str
-        default: ga
-        choices: [ga, nocloud, configdrive]
-      users:
-        description: Users of the guest who get the keys. Only for SSH keys with the method V(ga). Default is
-          O(cloud_init.user).
-        type: list
-        elements: str
-  networks: &id021
-    description: Networks of the VM, each with an interface. By default KubeVirt adds an interface on the pod network.
-    type: list
-    elements: dict
-    suboptions:
-      name:
-        description: Name of the network and of the interface.
-        type: str
-        default: default
-      multus:
-        description: Name of a NetworkAttachmentDefinition, or C(namespace/name). Default is the pod network.
-        type: str
-      binding:
-        description: How the guest is connected. Default is V(masquerade) for the pod network and V(bridge) for other
-          networks.
-        type: str
-        choices: [masquerade, bridge, sriov]
-      binding_plugin:
-        description: Name of a network binding plugin, instead of O(networks[].binding).
-        type: str
-      model:
-        description: Model of the interface. The preference sets the default.
-        type: str
-      mac_address:
-        description: MAC address in the guest.
-        type: str
-      boot_order:
-        description: Position in the boot order, from 1, for a network boot.
-        type: int
-      ports:
-        description: Ports of the guest to expose. Default is all.
-        type: list
-        elements: dict
-        suboptions:
-          name:
-            description: Name of the port.
-            type: str
-          port:
-            description: Number of the port.
-            type: int
-            required: true
-          protocol:
-            description: Protocol of the port. Default is V(TCP).
-            type: str
-            choices: [TCP, UDP]
-  efi: &id022
-    description: Boot with EFI, also with an empty dictionary. The preference sets the default firmware.
-    type: dict
-    suboptions:
-      secure_boot:
-        description: Whether to use secure boot, the default of KubeVirt. With secure boot the task also enables system
-          management mode, which secure boot requires.
-        type: bool
-      persistent:
-        description: Whether the firmware's variables survive a stop of the VM.
-        type: bool
-  tpm: &id023
-    description: A TPM device, also with an empty dictionary.
-    type: dict
-    suboptions:
-      persistent:
-        description: Whether the state of the TPM survives a stop of the VM.
-        type: bool
-  node_selector: &id024
-    description: Labels of the nodes that can run the VM. Conflicts with an instancetype that has a node selector.
-    type: dict
-  tolerations: &id025
-    description: Tolerations of the VM, in the API's form.
-    type: list
-    elements: dict
-  eviction_strategy: &id026
-    description: What happens to the VM when its node is drained. The configuration of the cluster sets the default.
-    type: str
-    choices: [None, LiveMigrate, LiveMigrateIfPossible, External]
-  data_volume_templates: &id027
+  data_volume_templates: &id025
     description: DataVolumes that KubeVirt creates with the VM, in the API's form.
     type: list
     elements: dict
-  template: &id028
-    description: Fields of the VM's template without an option, in the API's form (C(metadata) and C(spec)). Merged with
-      the other options; lists are joined; different values for the same field are an error.
-    type: dict
-  spec: &id029
-    description: Fields of the VM's spec without an option, in the API's form. Merged like O(template).
-    type: dict
-  accept_unknown_fields: &id030
+  workload: &id026
     description:
-      - Whether to send fields that this collection does not know. By default an unknown field fails the task before
-        anything is sent, and the message suggests the closest known field.
-      - Use this option for fields of a KubeVirt release that is newer than the collection. If KubeVirt does not know
-        the field either, it rejects the object.
+      - What the VM is for, such as V(fedora), V(rhel.9) or V(windows.11). The task chooses the preference, the boot
+        source among the DataSources of all namespaces, and the instancetype, by the rules of
+        P(virtshape.instancetypes.workload#filter). RV(results[].choice) says what and why.
+      - An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot).
+      - With O(preflight_quota) and O(preflight_placement), the instancetype is the smallest with which the VM can run.
+      - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload), until
+        O(size) is set to another value. To go back to O(boot), O(instancetype) and O(preference), set them to the
+        values of RV(results[].choice).
+    type: str
+  size: &id027
+    description: Size for O(workload). A string is short for O(size.name), such as V(medium). By default the
+      instancetype is the boot source's default, else the smallest for general purposes that meets the requirements of
+      the preference.
+    type: dict
+    suboptions:
+      name:
+        description: Size of the instancetype, such as V(medium).
+        type: str
+      cpu:
+        description: Minimum number of vCPUs.
+        type: int
+      memory:
+        description: Minimum memory of the guest, a quantity such as V(4Gi).
+        type: str
+      performance:
+        description: Class of the instancetype, such as V(dedicated.vcpu), or its part before the first dot, such as
+          V(dedicated). The default is V(general.purpose), or the only class that exists.
+        type: str
+  infer_from_registry: &id028
+    description:
+      - Whether the task infers O(instancetype) and O(preference) from images in registries, which KubeVirt never does.
+        This concerns container disks, and disks that CDI imports from a registry - by O(data_volume_templates),
+        O(volumes[].import) or O(boot.url), or a DataVolume that a volume names and that has no labels.
+      - The task asks the registry for the environment variables of the image, such as
+        C(INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora), and declares the names that it finds. It uses the Secret
+        and the ConfigMap that the disk names, and asks for each image once.
+      - An existing VM keeps what it has, and the task asks nothing. An instancetype or a preference that the task names
+        wins over the image.
+      - A VM that boots from such a disk and names nothing has O(instancetype.infer=required) and
+        O(preference.infer=required). Then it is an error if the registry does not answer, or if the image lacks these
+        variables; with V(auto) it is none.
     type: bool
+  insecure_registry: &id029
+    description: Whether O(infer_from_registry) accepts any certificate of a registry, and plain HTTP. It always does
+      for the C(insecureRegistries) of CDI.
+    type: bool
+  from_template: &id030
+    description:
+      - The VirtualMachineTemplate of which to make the VM. It is processed here, with the rights of the user, who must
+        be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9.
+      - Other options take precedence over the template. Objects are merged, other values replaced. O(name) and
+        O(namespace) are those of the VM, whatever the template says, and give their value to a parameter that names the
+        VM, such as C(NAME) in C(${NAME}). Options that add disks, networks or credentials cannot be combined with it.
+      - Parameters that generate their value do so once. In an existing VM, the value is read from where the template
+        has the parameter. If that is impossible, the error says which parameter to set.
+      - The run strategy of the template is that of a new VM, as if O(run_strategy) was not set.
+      - Values of parameters whose names contain such words as C(password), C(secret) and C(token) are hidden, as is
+        cloud-init data. To know a password, set it.
+    type: dict
+    suboptions:
+      name:
+        description: Name of the template.
+        type: str
+        required: true
+      namespace:
+        description: Namespace of the template. Default is that of the VM.
+        type: str
+      parameters:
+        description: Values of the template's parameters, by name.
+        type: dict
   virtual_machines:
     description: A list of VMs. An entry takes the same options as the task does for one VM. An option that an entry
       leaves out has the value that the task gives, and an option with the value V(null) has none.
@@ -717,30 +717,30 @@ options:
       labels: *id002
       annotations: *id003
       run_strategy: *id004
-      workload: *id005
-      size: *id006
-      from_template: *id007
-      boot: *id008
-      instancetype: *id009
-      preference: *id010
-      infer_from_registry: *id011
-      insecure_registry: *id012
-      cpu: *id013
-      memory: *id014
-      termination_grace_period: *id015
-      volumes: *id016
-      adopt_disks: *id017
-      sysprep: *id018
-      cloud_init: *id019
-      access_credentials: *id020
-      networks: *id021
-      efi: *id022
-      tpm: *id023
-      node_selector: *id024
-      tolerations: *id025
-      eviction_strategy: *id026
-      data_volume_templates: *id027
-      template: *id028
-      spec: *id029
-      accept_unknown_fields: *id030
+      instancetype: *id005
+      preference: *id006
+      cpu: *id007
+      memory: *id008
+      termination_grace_period: *id009
+      access_credentials: *id010
+      networks: *id011
+      efi: *id012
+      tpm: *id013
+      node_selector: *id014
+      tolerations: *id015
+      eviction_strategy: *id016
+      template: *id017
+      spec: *id018
+      accept_unknown_fields: *id019
+      boot: *id020
+      volumes: *id021
+      adopt_disks: *id022
+      sysprep: *id023
+      cloud_init: *id024
+      data_volume_templates: *id025
+      workload: *id026
+      size: *id027
+      infer_from_registry: *id028
+      insecure_registry: *id029
+      from_template: *id030
 """

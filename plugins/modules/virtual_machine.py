@@ -351,14 +351,16 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.m
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.extension import Templates
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._vm_options import VM_OPTIONS
 
 MODULE = module(
+    VM_OPTIONS,
     (
         Templates,
         BootSources,
         Capacity,
         Governance,
-    )
+    ),
 )
 
 

@@ -28,6 +28,7 @@ from plugins.module_utils._cluster.modules.options import (
 )
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.declare import argument_spec
+from plugins.module_utils._vm_options import VM_OPTIONS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ALL = {
@@ -121,6 +122,7 @@ def test_exactly_the_options_are_described(generate_docs: ModuleType) -> None:
     texts = {
         (holder, name): text for holder, result in generate_docs.descriptions().items() for name, text in result.items()
     }
+    texts |= {("virtual_machine", path): row for path, row in VM_OPTIONS.rows.items() if row.description}
     every = {result for result in texts if result[0] != "object"}
     shared = {name for holder, name in texts if holder == "object"}
 

@@ -43,7 +43,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     manifest,
     warnings,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._vm_options import VM_OPTIONS
 from ansible_collections.virtshape.instancetypes.plugins.modules import instancetype, preference, virtual_machine
 
 Case = dict[str, Any]
@@ -103,7 +103,7 @@ def _unchecked() -> Iterator[None]:
 
 
 def _virtual_machine(_kind: str, flags: Flags, seed: str) -> Outcome:
-    validator = ArgumentSpecValidator(SPEC)
+    validator = ArgumentSpecValidator(VM_OPTIONS.spec)
     error = _exclusive(validator, flags)
     if error is not None:
         return Outcome(error=error)

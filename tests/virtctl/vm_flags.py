@@ -16,8 +16,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.instancetypes import (
     canonical_quantity,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._vm_options import VM_OPTIONS
 
 Options = dict[str, Any]
 
@@ -112,7 +112,7 @@ def _frame(flags: Flags, options: Options) -> Iterator[Stage]:
         options["memory"] = flags.last("memory")
     yield Stage("memory", options)
     if flags.any("run-strategy"):
-        options["run_strategy"] = _spelled(flags.last("run-strategy"), SPEC["run_strategy"]["choices"])
+        options["run_strategy"] = _spelled(flags.last("run-strategy"), VM_OPTIONS.spec["run_strategy"]["choices"])
     yield Stage("run-strategy", options)
     for matcher_field in ("instancetype", "preference"):
         if flags.any(matcher_field):
@@ -125,7 +125,7 @@ def _frame(flags: Flags, options: Options) -> Iterator[Stage]:
             options[matcher_field] = {"name": name}
             if kind:
                 options[matcher_field]["kind"] = _spelled(
-                    kind.lower(), SPEC[matcher_field]["options"]["kind"]["choices"]
+                    kind.lower(), VM_OPTIONS.spec[matcher_field]["options"]["kind"]["choices"]
                 )
         yield Stage(matcher_field, options)
 
@@ -281,7 +281,7 @@ _TOLD = ("type", "user", "manage_ssh", "quote")
 def _told(flags: Flags) -> Options:
     """Their errors come before those of cloud-init itself, such as an unknown type."""
     given = _cloud_init(flags).get("cloud_init", {})
-    known = SPEC["cloud_init"]["options"]["type"]["choices"]
+    known = VM_OPTIONS.spec["cloud_init"]["options"]["type"]["choices"]
     return {
         option: value for option, value in given.items() if option in _TOLD and (option != "type" or value in known)
     }
@@ -295,7 +295,7 @@ def _credential(given: dict[str, str]) -> Options:
         if namespace:
             raise Syntax(f'not allowed to specify namespace of secret "{name}"')
         credential["secret"] = src
-    choices = SPEC["access_credentials"]["options"]
+    choices = VM_OPTIONS.spec["access_credentials"]["options"]
     if kind:
         credential["type"] = _spelled(kind, choices["type"]["choices"])
     if method:
@@ -312,7 +312,7 @@ def _cloud_init(flags: Flags) -> Options:
     if flags.any("ga-manage-ssh"):
         given["manage_ssh"] = flags.last("ga-manage-ssh")
     if flags.any("cloud-init"):
-        choices = SPEC["cloud_init"]["options"]["type"]["choices"]
+        choices = VM_OPTIONS.spec["cloud_init"]["options"]["type"]["choices"]
         given["type"] = _spelled(flags.last("cloud-init"), choices)
     # virtctl writes all values as they are.
     return {"cloud_init": {**given, "quote": False}} if given else {}

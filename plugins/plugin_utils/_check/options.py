@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -33,12 +34,14 @@ class DeclaringModule(NamedTuple):
     plural: the option with the list. spec: the options of an object. manifest: options → manifest; raises FieldError.
 
     exclusive: groups of options that exclude each other: an object that sets one loses the others of its task.
+    shorthand: options for which a text is short, and the suboptions that it sets.
     """
 
     plural: str
     spec: Options
     manifest: Callable[[Options], Options]
     exclusive: Sequence[tuple[str, ...]] = ()
+    shorthand: Mapping[str, str] = MappingProxyType({})
 
 
 class Errors(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,9 +23,9 @@ from ...module_utils._resolver.declare.option_checks import own_name
 from ...module_utils._resolver.declare.rewrites import RUN_STRATEGY
 from ...module_utils._resolver.declare.virtual_machine import as_created
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
-from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ...module_utils._task_files import found
 from ...module_utils._task_objects import PATCH, completed, files_of, module_of, objects_of, patch_problem
+from ...module_utils._vm_options import VM_OPTIONS
 from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
 from .objects import VM, DeclaredObject
@@ -55,7 +56,13 @@ _NO_GUEST_OPTIONS: Final = (
     "tolerations",
     "run_strategy",
 )
-_VIRTUAL_MACHINE: Final = DeclaringModule("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
+_VIRTUAL_MACHINE: Final = DeclaringModule(
+    "virtual_machines",
+    VM_OPTIONS.spec,
+    partial(virtual_machine, table=VM_OPTIONS),
+    VM_OPTIONS.exclusive,
+    VM_OPTIONS.shorthand,
+)
 _MODULES: Final = {
     "virtual_machine": _VIRTUAL_MACHINE,
     "instancetype": DeclaringModule("instancetypes", declare.argument_spec(INSTANCETYPE), declare.instancetype),
@@ -146,10 +153,10 @@ def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple
 
     Without the option with the list, the task declares one object.
     """
-    spec, exclusive = module.spec, module.exclusive
+    spec, exclusive, shorthand = module.spec, module.exclusive, module.shorthand
     names = {key for name, option in spec.items() for key in (name, *option.get("aliases", ()))}
     task_options = expand_shorthand(
-        {name: value for name, value in options.items() if name in names and value is not None}, spec
+        {name: value for name, value in options.items() if name in names and value is not None}, spec, shorthand
     )
     listed = options.get(module.plural)
     if not isinstance(listed, list):
@@ -157,11 +164,11 @@ def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple
             yield None, task_options
         return
     defaults = options.get("defaults")
-    defaults = expand_shorthand(defaults, spec) if isinstance(defaults, dict) else {}
+    defaults = expand_shorthand(defaults, spec, shorthand) if isinstance(defaults, dict) else {}
     shared = merge_options(defaults, task_options, spec, exclusive)
     for index, item in enumerate(listed):
         if isinstance(item, dict):
-            yield index, merge_options(shared, expand_shorthand(item, spec), spec, exclusive)
+            yield index, merge_options(shared, expand_shorthand(item, spec, shorthand), spec, exclusive)
 
 
 def _checked_object(

@@ -9,7 +9,7 @@ from modules_support import Task
 from plugins.module_utils._boot_sources.cluster import boot_source
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.declare import instancetypes as manifests
-from plugins.module_utils._resolver.declare.vm.options import SPEC
+from plugins.module_utils._vm_options import VM_OPTIONS
 
 Path = tuple[str, ...]
 Spec = dict[str, dict[str, Any]]
@@ -32,7 +32,7 @@ CPU_AND_MEMORY: dict[str, Any] = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"
 # Module → its options, an object that needs nothing more, and what an option needs beside the empty value.
 MODULES: dict[str, tuple[Spec, dict[str, Any], dict[Path, dict[str, Any]]]] = {
     "virtual_machine": (
-        SPEC,
+        VM_OPTIONS.spec,
         VM,
         {
             ("volumes",): ROOT,

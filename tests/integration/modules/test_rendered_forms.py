@@ -10,7 +10,7 @@ import yaml
 from modules_support import Task, by_name, claim_of, execute, manifest, objects, server_side_apply
 from plugins.module_utils._resolver.api.managed_fields import leaf_fields
 from plugins.module_utils._resolver.api.tree import value_at
-from plugins.module_utils._resolver.declare.vm.options import SPEC
+from plugins.module_utils._vm_options import VM_OPTIONS
 
 Options = dict[str, Any]
 ARGO = "argocd-controller"
@@ -137,10 +137,12 @@ def stored_otherwise(api: Any, file: str) -> list[str]:
 
 def test_each_option_of_a_vm_is_rendered_here() -> None:
     used = {option for options in VMS.values() for option in options}
-    assert used == SPEC.keys() - NOT_RENDERED
+    assert used == VM_OPTIONS.spec.keys() - NOT_RENDERED
     volumes = [volume for options in VMS.values() for volume in options.get("volumes", [])]
-    assert {option for volume in volumes for option in volume} == SPEC["volumes"]["options"].keys() - {"container_disk"}
-    imports = SPEC["volumes"]["options"]["import"]["options"]
+    assert {option for volume in volumes for option in volume} == VM_OPTIONS.spec["volumes"]["options"].keys() - {
+        "container_disk"
+    }
+    imports = VM_OPTIONS.spec["volumes"]["options"]["import"]["options"]
     assert {option for source in IMPORTS.values() for option in source} == imports.keys()
 
 

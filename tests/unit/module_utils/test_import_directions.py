@@ -73,7 +73,7 @@ BASES: dict[str, set[str]] = {
     "_upgrade": {"_capacity", "_templates"},
 }
 # Modules and plugins are put together here.
-ASSEMBLED = {"modules", "plugin_utils", "filter", "inventory", "action"}
+ASSEMBLED = {"modules", "plugin_utils", "filter", "inventory", "action", "_vm_options"}
 
 
 def room_of(parts: tuple[str, ...]) -> str:
@@ -133,6 +133,7 @@ def test_no_import_runs_up() -> None:
     for path in sorted(PLUGINS.rglob("*.py")):
         place = path.relative_to(PLUGINS)
         room = room_of(place.parts[:-1] or ("",))
+        room = place.stem if place.stem in ASSEMBLED else room
         if path.name == "__init__.py":
             if path.read_text(encoding="utf-8"):
                 wrong.append(f"{place} is not empty")

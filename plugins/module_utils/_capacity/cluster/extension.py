@@ -13,11 +13,10 @@ from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.declare.virtual_machine import as_created
+from ..vm_options import PLACEMENT, QUOTA
 
 Options = dict[str, Any]
 
-QUOTA: Final = "preflight_quota"
-PLACEMENT: Final = "preflight_placement"
 _OPTIONS: Final = (QUOTA, PLACEMENT)
 
 

@@ -57,6 +57,7 @@ class Declaration:
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
     object_rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
+    shorthand: options of an object for which a text is short, and the suboptions that it sets.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
@@ -72,6 +73,7 @@ class Declaration:
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     object_rules: dict[str, Any] = field(default_factory=dict)
+    shorthand: dict[str, str] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
     declare: Callable[[Session, KindHandler, list[DeclaredObject], Task], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
@@ -89,7 +91,7 @@ class Declaration:
         # An object of the list inherits the task's state.
         state = {key: value for key, value in self.spec["state"].items() if key != "default"}
         listed = {"type": "list", "elements": "dict", "options": {**self._listed_spec, "state": state}}
-        prepare = partial(expand_shorthand, spec=self.spec)
+        prepare = partial(expand_shorthand, spec=self.spec, shorthand=self.shorthand)
         return Module(self._argument_spec, self._run, rules, {self.plural: listed}, prepare)
 
     @property
@@ -191,7 +193,7 @@ class Declaration:
                 validated.append({**by_all_but_name[all_but_name], "name": options["name"]})
                 continue
             # The object's own value counts, then the shared value, then the default.
-            own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
+            own = merge_options(shared, expand_shorthand(options, self.spec, self.shorthand), self.spec, exclusive)
             name = label(own)
             where = f"{self.plural}[{index}]{name and f' ({name})'}"
             misplaced = [key for key in own if key not in spec and key in of_task]
@@ -224,7 +226,7 @@ class Declaration:
             for name, option in self.spec.items()
             if not task.provided.isdisjoint((name, *option.get("aliases", ())))
         }
-        defaults = expand_shorthand(params["defaults"] or {}, self.spec)
+        defaults = expand_shorthand(params["defaults"] or {}, self.spec, self.shorthand)
         return merge_options(
             defaults, _without_none(provided), self.spec, self.object_rules.get("mutually_exclusive", [])
         )

@@ -12,12 +12,13 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
+from ..._resolver.declare.option_rows import Table, spec_of
 from ..._resolver.declare.rendered import RENDERED
 from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest as vm_manifest
 from ..._resolver.declare.vm.manifest import warnings
-from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from ..._resolver.declare.vm.options import VM
 from ..._resolver.kubevirt.find import revision_names
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.preflight.collisions import collisions, uses
@@ -33,8 +34,6 @@ from .options import with_vms_to_delete
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},
-    "preflight_quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
-    "preflight_placement": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
 }
 # No default for label_selectors: the user must choose VMs.
 _SELECTORS: Final[dict[str, dict[str, Any]]] = {
@@ -61,21 +60,22 @@ def with_password(options: Options) -> Options:
     return cloud_init.with_password(options, content)
 
 
-def vm_from_options(options: Options) -> Manifest:
-    """The VM that options declare. Raises FieldError."""
-    return vm_manifest(with_password(options))
+def vm_from_options(options: Options, table: Table = VM) -> Manifest:
+    """The VM that options declare. table: all options of a VM. Raises FieldError."""
+    return vm_manifest(with_password(options), table)
 
 
-def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
-    """The module. extensions: what capabilities add, in the order in which they complete VMs."""
+def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> Module:
+    """The module. table: all options of a VM. extensions: capabilities, in the order in which they complete VMs."""
     return Declaration(
         plural="virtual_machines",
-        spec=SPEC,
-        manifest=vm_from_options,
+        spec=table.spec,
+        manifest=partial(vm_from_options, table=table),
         handler=lambda options, session, task: VirtualMachineHandler(VMTask(options, session, task, extensions)),
         describe=described,
-        settings=_SETTINGS,
-        object_rules={"mutually_exclusive": EXCLUSIVE},
+        settings={**_SETTINGS, **spec_of(table.settings)},
+        object_rules={"mutually_exclusive": table.exclusive},
+        shorthand=table.shorthand,
         warnings=warnings,
         selectors=_SELECTORS,
         select=with_vms_to_delete,

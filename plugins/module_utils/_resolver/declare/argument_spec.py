@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -128,19 +128,14 @@ def _value(expression: str, value: Any) -> Any:
 
 Spec = dict[str, Any]
 
-# Options that accept a text as shorthand → the suboption that the text sets.
-_TEXTS = {
-    **{matcher_field.matcher: "name" for matcher_field in MATCHER_FIELDS},
-    "boot": "data_source",
-    "size": "name",
-    "from_template": "name",
-}
 
+def expand_shorthand(options: Options, spec: Spec, shorthand: Mapping[str, str]) -> Options:
+    """The options without shorthand: objects instead of texts, kinds as in the API. Invalid values stay unchanged.
 
-def expand_shorthand(options: Options, spec: Spec) -> Options:
-    """The options without shorthand: objects instead of texts, kinds as in the API. Invalid values stay unchanged."""
+    shorthand: options for which a text is short → the suboption that the text sets.
+    """
     result = dict(options)
-    for name, part in _TEXTS.items():
+    for name, part in shorthand.items():
         # Ansible parses a text that contains an object.
         takes_object = (spec.get(name) or {}).get("type") == "dict"
         if takes_object and isinstance(result.get(name), str) and not set(result[name]) & set("{="):

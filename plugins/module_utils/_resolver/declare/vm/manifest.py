@@ -16,7 +16,9 @@ from ...api.tree import copy, merge
 from ...api.unquoted import type_remedy
 from ..argument_spec import to_manifest
 from ..instancetypes import canonical_quantity, check_name, validated
+from ..option_rows import Table, set_fields, unmet_needs
 from . import cloud_init, inference
+from .options import PLAIN, VM
 from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
 
 Part = dict[str, Any]
@@ -45,14 +47,6 @@ def _interface(name: str, entry: Options) -> Part:
         # masquerade is the usual binding of the pod network: the VM is reached by its pod's address.
         interface[entry.get("binding") or ("bridge" if entry.get("multus") else "masquerade")] = {}
     return interface
-
-
-def _efi(options: Options) -> Part:
-    """The EFI fields of a domain. Secure boot, the default, needs system management mode."""
-    domain: Part = {"firmware": {"bootloader": {"efi": to_manifest("EFI", options)}}}
-    if options.get("secure_boot") is not False:
-        domain["features"] = {"smm": {"enabled": True}}
-    return domain
 
 
 _GUEST_AGENT: Final = "ga"
@@ -120,18 +114,20 @@ def _credential(field: str, credential: Options, method: Part) -> Part:
 DEFAULT_MEMORY: Final = "512Mi"
 
 
-def manifest(options: Options) -> Manifest:
+def manifest(options: Options, table: Table = VM) -> Manifest:
     """The manifest of the options, as `instancetypes.validated` returns it.
 
     It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
-    options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.
+    options: None if not given. table: all options of a VM, with those of capabilities. `spec` and `template` hold
+    fields without an option and are merged with the others.
     Raises FieldError for an invalid VM; the checks have virtctl's order.
     """
     check_name(options)
+    for option, problem in unmet_needs(table, options):
+        raise FieldError(option, problem)
     check_exclusive(options)
     spec: Manifest = {"template": {"spec": _vmi_spec(options)}}
-    if options.get("run_strategy") is not None:
-        spec["runStrategy"] = options["run_strategy"]
+    set_fields(PLAIN, options, {"spec": spec})
     _add_volumes(options, spec)
     try:
         merge(spec["template"], options.get("template") or {}, "template")
@@ -150,9 +146,7 @@ def manifest(options: Options) -> Manifest:
 
 
 def check_exclusive(options: Options) -> None:
-    """Raises FieldError for options that exclude or need each other."""
-    if options.get("size") is not None and options.get("workload") is None:
-        raise FieldError("size", "requires workload; set workload, or instancetype instead of size")
+    """Raises FieldError for options that exclude each other."""
     instancetype = options.get("instancetype")
     if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
         raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")
@@ -180,22 +174,12 @@ def _vmi_spec(options: Options) -> Manifest:
     spec: Manifest = {"domain": domain}
     if options.get("memory") is not None:
         domain["memory"] = {"guest": canonical_quantity("memory", options["memory"])}
-    if options.get("cpu") is not None:
-        domain["cpu"] = to_manifest("CPU", options["cpu"])
-    for option, field in (
-        ("termination_grace_period", "terminationGracePeriodSeconds"),
-        ("node_selector", "nodeSelector"),
-        ("tolerations", "tolerations"),
-        ("eviction_strategy", "evictionStrategy"),
-    ):
-        if options.get(option) is not None:
-            spec[field] = options[option]
     if options.get("networks"):
         spec["networks"], domain["devices"]["interfaces"] = _networks(options["networks"])
-    if options.get("efi") is not None:
-        domain.update(_efi(options["efi"]))
-    if options.get("tpm") is not None:
-        domain["devices"]["tpm"] = to_manifest("TPMDevice", options["tpm"])
+    efi = options.get("efi")
+    if efi is not None and efi.get("secure_boot") is not False:
+        # Secure boot, the default, needs system management mode.
+        domain["features"] = {"smm": {"enabled": True}}
     return spec
 
 

@@ -17,7 +17,7 @@ from ...kubevirt.vmi.plug_admission import BUSES
 from ..argument_spec import fields, to_manifest
 from ..instancetypes import canonical_quantity
 from . import cloud_init
-from .options import IMPORT_SOURCES
+from .disk_options import IMPORT_SOURCES
 
 # The letters of Kubernetes' generated names, which form no words.
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"

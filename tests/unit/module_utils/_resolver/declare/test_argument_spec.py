@@ -11,7 +11,7 @@ from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.fields import ENUMS
 from plugins.module_utils._resolver.declare import argument_spec
 from plugins.module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
-from plugins.module_utils._resolver.declare.vm.options import SPEC
+from plugins.module_utils._vm_options import VM_OPTIONS
 
 INSTANCETYPE = "VirtualMachineInstancetypeSpec"
 PREFERENCE = "VirtualMachinePreferenceSpec"
@@ -168,12 +168,12 @@ CLUSTER = "VirtualMachineClusterInstancetype"
     ],
 )
 def test_shorthand(options: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert expand_shorthand(options, SPEC) == expected
+    assert expand_shorthand(options, VM_OPTIONS.spec, VM_OPTIONS.shorthand) == expected
 
 
 def test_object_kind_is_accepted_in_any_spelling() -> None:
     spec = {"kind": {"choices": ["VirtualMachinePreference", "VirtualMachineClusterPreference"]}}
-    assert expand_shorthand({"kind": "virtualmachinepreferences"}, spec) == {"kind": "VirtualMachinePreference"}
+    assert expand_shorthand({"kind": "virtualmachinepreferences"}, spec, {}) == {"kind": "VirtualMachinePreference"}
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_object_kind_is_accepted_in_any_spelling() -> None:
 )
 def test_an_entry_over_its_defaults(below: dict[str, Any], above: dict[str, Any], together: dict[str, Any]) -> None:
     retained = repr(below)
-    assert merge_options(below, above, SPEC) == together
+    assert merge_options(below, above, VM_OPTIONS.spec) == together
     assert repr(below) == retained
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.declare import known_as
-from plugins.module_utils._resolver.declare.vm.options import SPEC as VM
+from plugins.module_utils._vm_options import VM_OPTIONS
 
+VM = VM_OPTIONS.spec
 VOLUME, NETWORK = VM["volumes"]["options"], VM["networks"]["options"]
 
 

@@ -15,8 +15,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from plugins.doc_fragments import virtual_machine_options
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.declare.vm.manifest import grown_claims, import_options, manifest, warnings
-from plugins.module_utils._resolver.declare.vm.options import SPEC
 from plugins.module_utils._resolver.declare.vm.volumes import generated_name
+from plugins.module_utils._vm_options import VM_OPTIONS
 from plugins.modules import virtual_machine
 
 
@@ -341,7 +341,7 @@ def test_boot_needs_a_disk() -> None:
 )
 def test_import_of_nothing_is_refused(source: dict[str, Any], result: str) -> None:
     options = {"volumes": [{"import": {"size": "1Gi", **source}}]}
-    assert not ArgumentSpecValidator(SPEC).validate(options).error_messages
+    assert not ArgumentSpecValidator(VM_OPTIONS.spec).validate(options).error_messages
     assert refused(**options).startswith(result)
 
 
@@ -361,7 +361,7 @@ def test_import_of_nothing_is_refused(source: dict[str, Any], result: str) -> No
     ],
 )
 def test_ansible_requires_exactly_one_source(options: dict[str, Any]) -> None:
-    (message,) = ArgumentSpecValidator(SPEC).validate(options).error_messages
+    (message,) = ArgumentSpecValidator(VM_OPTIONS.spec).validate(options).error_messages
     assert message.startswith(("parameters are mutually exclusive: ", "one of the following is required: "))
 
 
@@ -391,7 +391,7 @@ def test_secret_options_are_marked_no_log() -> None:
             yield from marked(option.get("options", {}))
 
     data = {"user_data", "user_data_base64", "network_data", "network_data_base64"}
-    assert set(marked(SPEC)) == {*data, "password", "extra_headers"}
+    assert set(marked(VM_OPTIONS.spec)) == {*data, "password", "extra_headers"}
 
 
 def test_text_in_place_of_volumes_is_named() -> None:

@@ -1,0 +1,20 @@
+"""All options of a VM: those of the core, and those that capabilities add."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ._boot_sources.vm_options import BOOT_SOURCES
+from ._capacity.vm_options import CAPACITY
+from ._resolver.declare.option_rows import Table, joined
+from ._resolver.declare.vm.options import VM
+from ._templates.vm_options import TEMPLATES
+
+VM_OPTIONS: Final[Table] = joined(
+    [
+        VM,
+        BOOT_SOURCES,
+        TEMPLATES,
+        CAPACITY,
+    ]
+)
