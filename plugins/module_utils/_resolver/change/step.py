@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, NamedTuple, Optional, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Optional, Protocol, TypeVar, Union
 
 from ..api.kinds import KINDS, Kind
 from ..api.manifest import Manifest, Progress
 from ..api.matcher import ObjectKey
 from ..api.write import Write
-from ..kubevirt.config.cluster import Cluster
-from ..preflight.object_keys import ObjectToRead
+
+if TYPE_CHECKING:
+    # A change of an object that is no VM needs neither.
+    from ..kubevirt.config.cluster import Cluster
+    from ..preflight.object_keys import ObjectToRead
 
 VM: Final = KINDS["VirtualMachine"]
 VMI: Final = KINDS["VirtualMachineInstance"]
