@@ -463,7 +463,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._governanc
 )
 
 MODULE = module(
-    limits=LIMITS,
+    extension=LIMITS,
 )
 
 

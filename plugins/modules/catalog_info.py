@@ -312,7 +312,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.m
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.limits import read_limits
 
 MODULE = module(
-    read_limits=read_limits,
+    limits=read_limits,
 )
 
 

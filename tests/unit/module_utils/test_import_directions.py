@@ -5,6 +5,10 @@ import functools
 import graphlib
 from pathlib import Path
 
+from plugins.module_utils._boot_sources.vm_options import BOOT_SOURCES
+from plugins.module_utils._capacity.vm_options import CAPACITY
+from plugins.module_utils._templates.vm_options import TEMPLATES
+
 PLUGINS = Path(__file__).parents[3] / "plugins"
 COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
@@ -185,3 +189,22 @@ def test_options_that_are_off_load_nothing() -> None:
         wrong = {name for name in loaded(module) if name.startswith((*computing, "_governance/policy"))}
         assert wrong - light == set()
     assert not {name for name in loaded("virtual_machine_info") if name.startswith("_diagnosis")} - light
+
+
+def test_the_core_names_no_option_of_a_capability() -> None:
+    tables = (BOOT_SOURCES, TEMPLATES, CAPACITY)
+    options = {path for table in tables for path in (*table.rows, *table.settings) if "." not in path}
+    # A disk has a size too. And whether a volume without labels is an error depends on who infers from it.
+    options -= {"size", "infer_from_registry"}
+    # What options are called elsewhere, and what filters of the core show of a VM that was chosen.
+    elsewhere = ("known_as.py", "stored_choice.py")
+    named = [
+        f"{path.relative_to(PLUGINS)}:{node.lineno}: {node.value}"
+        for room in ("_resolver", "_cluster")
+        for path in sorted((PLUGINS / "module_utils" / room).rglob("*.py"))
+        if path.name not in elsewhere
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in options
+    ]
+    assert len(options) > 4
+    assert named == []

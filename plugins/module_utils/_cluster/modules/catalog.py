@@ -21,7 +21,7 @@ from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..task import Task
-from ..writes.catalog import CatalogOutcome, Limits, deploy
+from ..writes.catalog import CatalogExtension, CatalogOutcome, deploy
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.kind_handler import DeclareOutcome
 from .module import ON_FAILURE, Module, Params, Result
@@ -37,21 +37,6 @@ _SELECTION: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("instancetypes", "preferences", "series", "sizes", "classes", "os", "architectures"), _LIST),
     "label_selectors": _LIST,
     "deprecated": {"type": "str", "choices": ["include", "exclude", "only"], "default": "include"},
-}
-
-_NAMES = {"type": "list", "elements": "str"}
-_LIMIT: dict[str, dict[str, Any]] = {
-    "name": {"type": "str", "required": True},
-    "namespaces": _NAMES,
-    "namespace_labels": {"type": "dict"},
-    "except_namespaces": _NAMES,
-    **dict.fromkeys(("instancetypes", "series", "classes", "preferences"), _NAMES),
-    "require": {**_NAMES, "choices": _KINDS},
-    "max_cpu": {"type": "int"},
-    "max_memory": {"type": "str"},
-    "gpus": {"type": "bool", "default": True},
-    "host_devices": {"type": "bool", "default": True},
-    "action": {"type": "str", "choices": ["deny", "warn", "audit"], "default": "deny"},
 }
 
 _SPEC: dict[str, dict[str, Any]] = {
@@ -86,14 +71,13 @@ _SPEC: dict[str, dict[str, Any]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
     "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
     "force": {"type": "bool", "default": False},
-    "limits": {"type": "list", "elements": "dict", "options": _LIMIT},
     "wait_timeout": WAIT["wait_timeout"],
     "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
     "common_instancetypes_deployment": {"type": "str", "choices": list(CHOICES), "default": KEEP},
 }
 
 
-def _run(params: Params, task: Task, limits: Limits | None) -> Result:
+def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
     session = task.connect(params)
@@ -132,7 +116,7 @@ def _run(params: Params, task: Task, limits: Limits | None) -> Result:
         raise TaskFailed(session.give_up_reason)
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, task)
-    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, limits)
+    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, extension)
     states = []
     if params["state"] == "present":
         # These are the users of objects that are not active, whose replacements may be objects of the cluster.
@@ -158,12 +142,13 @@ def _run(params: Params, task: Task, limits: Limits | None) -> Result:
         "notes": notes,
         "states": states,
     }
-    return _result(params, task, source, deployed, deployment)
+    return _result(params, task, source, deployed, deployment, extension.option if extension is not None else "")
 
 
-def module(limits: Limits | None = None) -> Module:
-    """The module. limits: carries out the option `limits`."""
-    return Module(_SPEC, partial(_run, limits=limits))
+def module(extension: CatalogExtension | None = None) -> Module:
+    """The module. extension: what a capability adds to catalogs."""
+    spec = _SPEC if extension is None else {**_SPEC, extension.option: extension.spec}
+    return Module(spec, partial(_run, extension=extension))
 
 
 def _catalog(params: Params) -> str:
@@ -179,15 +164,18 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _result(params: Params, task: Task, source: Result, deployed: CatalogOutcome, deployment: Result) -> Result:
+def _result(
+    params: Params, task: Task, source: Result, deployed: CatalogOutcome, deployment: Result, added: str
+) -> Result:
+    """The result of the task. added: the key for what a capability adds, "" for none."""
     outcomes = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, outcomes)
     result: Result = {
         **source,
-        "changed": deployment["changed"] or any(outcome.changed for outcome in (*outcomes, *deployed.limits)),
+        "changed": deployment["changed"] or any(outcome.changed for outcome in (*outcomes, *deployed.added)),
         "common_instancetypes_deployment": deployment,
         "counts": counts,
-        "limits": [result_of(outcome, generation) for outcome in deployed.limits],
+        **({added: [result_of(outcome, generation) for outcome in deployed.added]} if added else {}),
         "results": [result_of(outcome, generation) for outcome in outcomes],
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
@@ -198,20 +186,20 @@ def _result(params: Params, task: Task, source: Result, deployed: CatalogOutcome
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
     if task.diff:
-        result["diff"] = [diff(outcome) for outcome in (*outcomes, *deployed.limits) if outcome.changed]
+        result["diff"] = [diff(outcome) for outcome in (*outcomes, *deployed.added) if outcome.changed]
     task.warnings += [*source["notes"], *deployed.warnings]
     task.warnings += group_warnings(
-        (outcome.declared.label, text) for outcome in (*outcomes, *deployed.limits) for text in outcome.warnings
+        (outcome.declared.label, text) for outcome in (*outcomes, *deployed.added) for text in outcome.warnings
     )
-    if any(outcome.failed for outcome in (*outcomes, *deployed.limits)):
+    if any(outcome.failed for outcome in (*outcomes, *deployed.added)):
         done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if task.check_mode else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_result(params, "objects", result, unfinished, ("results", "limits"))
-    return {**result, "msg": _message(source, deployed, counts, task.check_mode) + _operator(deployment, task)}
+        return failed_result(params, "objects", result, unfinished, ("results", added) if added else ("results",))
+    return {**result, "msg": _message(source, deployed, counts, added, task.check_mode) + _operator(deployment, task)}
 
 
 _ACTIONS = {
@@ -239,7 +227,7 @@ def _counts(deployed: CatalogOutcome, outcomes: list[DeclareOutcome]) -> dict[st
     }
 
 
-def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
+def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], added: str, check_mode: bool) -> str:
     done = joined_counts({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
     would = "would be " if check_mode and any(counts[word] for word in _WRITES) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
@@ -253,22 +241,22 @@ def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], c
         text += (
             f"; {counted_noun(users, 'virtual machines')} {'uses' if users == 1 else 'use'} changed or removed objects"
         )
-    if deployed.limits:
-        text += f"; {_limits(deployed, check_mode)}"
+    if deployed.added:
+        text += f"; {_added(deployed, added, check_mode)}"
     reasons = Counter(outcome.skip_reason for outcome in deployed.results if outcome.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
-def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
+def _added(deployed: CatalogOutcome, noun: str, check_mode: bool) -> str:
     """`2 limits: 1 created, 1 unchanged`"""
-    # Each policy has a binding, which seldom changes.
-    limits: dict[str, str] = {}
-    for outcome in deployed.limits:
-        if outcome.declared.key.name not in limits or outcome.action in plan.WRITES:
-            limits[outcome.declared.key.name] = outcome.action
-    done = joined_counts({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
-    would = "would be " if check_mode and any(outcome.changed for outcome in deployed.limits) else ""
-    return f"{counted_noun(len(limits), 'limits')}: {would}{done}"
+    # Objects with one name are one to users, such as a policy and its binding, which seldom changes.
+    actions: dict[str, str] = {}
+    for outcome in deployed.added:
+        if outcome.declared.key.name not in actions or outcome.action in plan.WRITES:
+            actions[outcome.declared.key.name] = outcome.action
+    done = joined_counts({word: list(actions.values()).count(action) for word, action in _ACTIONS.items()})
+    would = "would be " if check_mode and any(outcome.changed for outcome in deployed.added) else ""
+    return f"{counted_noun(len(actions), noun)}: {would}{done}"
 
 
 def _operator(deployment: Result, task: Task) -> str:

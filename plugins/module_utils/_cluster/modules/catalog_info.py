@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from .options import AUTH, REQUESTS
 
 Facts = dict[str, Any]
 
-ReadLimits = Callable[[Session], "list[Facts] | None"]
+Read = Callable[[Session], Any]
 
 _KINDS = {
     "all": [kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.cluster_kind, matcher_field.kind)],
@@ -46,7 +46,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: Task, read_limits: ReadLimits) -> Result:
+def _run(params: Params, task: Task, more: Mapping[str, Read]) -> Result:
     session, warnings = task.connect(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
@@ -61,13 +61,13 @@ def _run(params: Params, task: Task, read_limits: ReadLimits) -> Result:
             "enabled": deploys_instancetypes(kubevirt(session)),
             "objects": sum(map(is_deployed, manifests)),
         },
-        "limits": read_limits(session),
+        **{name: read(session) for name, read in more.items()},
     }
 
 
-def module(read_limits: ReadLimits = lambda _session: None) -> Module:
-    """The module. read_limits: reads what the result has as `limits`."""
-    return Module(_SPEC, partial(_run, read_limits=read_limits))
+def module(**more: Read) -> Module:
+    """The module. more: further keys of the result, and the functions that read their values."""
+    return Module(_SPEC, partial(_run, more=more))
 
 
 def _selected(params: Params, session: Session, warnings: list[str]) -> list[Manifest]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields
-from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MANAGER, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
@@ -31,7 +31,7 @@ from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .handlers.catalog import CatalogObjectHandler, skip_reason
-from .kind_handler import WITHOUT_CAPABILITY, DeclaredObject, DeclareOutcome, KindHandler
+from .kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 
 
 @dataclass
@@ -46,15 +46,15 @@ class RemovedObject:
 class CatalogOutcome:
     """The outcome of a deployment.
 
-    results: the results of the requested objects. pruned: the results of the objects in `gone` that are pruned. limits:
-    the outcomes for the policies of limits. changed: [{field, before, after}] of the specs that change. used_by: the
+    results: the results of the requested objects. pruned: the results of the objects in `gone` that are pruned. added:
+    the outcomes for what a capability adds. changed: [{field, before, after}] of the specs that change. used_by: the
     VMs that refer to changed or removed objects; None if unknown. affected: the same, each with these objects and its
     drift after the run.
     """
 
     results: list[DeclareOutcome] = field(default_factory=list)
     pruned: list[DeclareOutcome] = field(default_factory=list)
-    limits: list[DeclareOutcome] = field(default_factory=list)
+    added: list[DeclareOutcome] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
     changed: dict[ObjectKey, list[dict[str, Any]]] = field(default_factory=dict)
     gone: list[RemovedObject] = field(default_factory=list)
@@ -66,15 +66,19 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-class Limits(NamedTuple):
-    """The option `limits`.
+class CatalogExtension(NamedTuple):
+    """What a capability adds to catalogs.
 
+    option: the option that asks for it; its name is that of the objects in messages, and of the key of the result.
+    spec: the argument spec of the option.
     plan: (live objects, options of the module, user name of virt-controller, what lists the objects that the cluster
-    has after the run, or raises RequestFailed) → the objects that a catalog declares with its limits. Raises
-    CatalogError for limits that cannot be declared.
-    await_in_force: waits until the API server judges by the written limits among these outcomes, until a deadline.
+    has after the run, or raises RequestFailed) → the objects that a catalog declares beside its own. Raises
+    CatalogError for those that cannot be declared.
+    await_in_force: waits until what was written among these outcomes has an effect, until a deadline.
     """
 
+    option: str
+    spec: dict[str, Any]
     plan: Callable[[ListedObjects, Options, str, Callable[[], dict[ObjectKey, Manifest]]], list[DeclaredObject]]
     await_in_force: Callable[[Session, list[DeclareOutcome], float], None]
 
@@ -84,13 +88,13 @@ def deploy(
     options: Options,
     manifests: list[Manifest],
     task: Task,
-    limits: Limits | None = None,
+    extension: CatalogExtension | None = None,
 ) -> CatalogOutcome:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
     options: the module's options, with the name of the catalog as `catalog`, and as `namespaces` where to look for
     objects to prune; "" means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
-    Raises CatalogError for limits that cannot be declared, before it writes anything.
+    Raises CatalogError for what an extension cannot declare, before it writes anything.
     """
     deployed = CatalogOutcome()
     live_objects = ListedObjects(session)
@@ -100,12 +104,10 @@ def deploy(
     declared_objects = _declared_objects(session, options, manifests, deployed)
     if options["state"] == "present":
         _predict_changes(session, live_objects, handler, options, declared_objects, deployed)
-    policies = None
-    if options["limits"] is not None:
-        if limits is None:
-            raise CatalogError(f"limits: {WITHOUT_CAPABILITY}")
+    added = None
+    if extension is not None and options[extension.option] is not None:
         controller = kubevirt(session).controller
-        policies = limits.plan(
+        added = extension.plan(
             live_objects, options, controller, lambda: _objects_afterwards(live_objects, manifests, deployed)
         )
     deployed.versions_before = _versions(_deployed(live_objects, options))
@@ -119,10 +121,10 @@ def deploy(
     else:
         pruned = [declared_object(gone.live, "absent") for gone in due]
         deployed.pruned = declare(session, handler, pruned, task, live_objects.read)
-    if limits is not None and policies is not None:
-        # Limits come last, because a limit names objects that exist.
-        deployed.limits = declare(session, KindHandler(), policies, task, live_objects.read)
-        limits.await_in_force(session, deployed.limits, time.monotonic() + task.wait_timeout)
+    if extension is not None and added is not None:
+        # These come last, because they name objects that exist.
+        deployed.added = declare(session, KindHandler(), added, task, live_objects.read)
+        extension.await_in_force(session, deployed.added, time.monotonic() + task.wait_timeout)
     after = [manifest for manifest in map(_object_after_run, deployed.results) if manifest is not None]
     removed = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in removed]

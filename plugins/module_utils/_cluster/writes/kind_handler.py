@@ -39,8 +39,6 @@ class DeclaredObject:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-WITHOUT_CAPABILITY: Final = "not available, because this copy of the collection lacks the capability"
-
 NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 
 

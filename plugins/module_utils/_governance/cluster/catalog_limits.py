@@ -8,14 +8,29 @@ from typing import Any, Final
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import ListedObjects
-from ..._cluster.writes.catalog import Limits, declared_object
+from ..._cluster.writes.catalog import CatalogExtension, declared_object
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_SUFFIX, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 
 Options = dict[str, Any]
+
+_NAMES = {"type": "list", "elements": "str"}
+_LIMIT: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "namespaces": _NAMES,
+    "namespace_labels": {"type": "dict"},
+    "except_namespaces": _NAMES,
+    **dict.fromkeys(("instancetypes", "series", "classes", "preferences"), _NAMES),
+    "require": {**_NAMES, "choices": [matcher_field.matcher for matcher_field in MATCHER_FIELDS]},
+    "max_cpu": {"type": "int"},
+    "max_memory": {"type": "str"},
+    "gpus": {"type": "bool", "default": True},
+    "host_devices": {"type": "bool", "default": True},
+    "action": {"type": "str", "choices": ["deny", "warn", "audit"], "default": "deny"},
+}
 
 _NOT_FOUND: Final = 404
 
@@ -26,7 +41,7 @@ def _plan(
     controller: str,
     objects_afterwards: Callable[[], dict[ObjectKey, Manifest]],
 ) -> list[DeclaredObject]:
-    """The policies to declare, and to delete of limits that the catalog no longer has. See `catalog.Limits`.
+    """The policies to declare, and to delete of limits that the catalog no longer has. See `CatalogExtension`.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
     """
@@ -81,10 +96,10 @@ def _belongs(policy: Manifest, catalog: str) -> bool:
 
 
 def _await(session: Session, outcomes: list[DeclareOutcome], deadline: float) -> None:
-    """See `catalog.Limits`."""
+    """See `CatalogExtension`."""
     from .in_force import await_in_force
 
     await_in_force(session, outcomes, deadline)
 
 
-LIMITS: Final = Limits(_plan, _await)
+LIMITS: Final = CatalogExtension("limits", {"type": "list", "elements": "dict", "options": _LIMIT}, _plan, _await)
