@@ -183,11 +183,20 @@ def test_instancetype_loads_no_code_for_vms() -> None:
 
 def test_options_that_are_off_load_nothing() -> None:
     """What boot sources, capacity, templates and limits compute is imported when an option asks for it."""
-    computing = ("_capacity/p", "_capacity/quota", "_templates/process", "_boot_sources/workload", "_diagnosis/c")
+    computing = (
+        "_capacity/p",
+        "_capacity/quota",
+        "_templates/process",
+        "_boot_sources/source",
+        "_boot_sources/workload",
+        "_diagnosis/c",
+    )
     light = {"_diagnosis/cluster/additions"}
     for module in ("virtual_machine", "catalog", "revision_rollout"):
         wrong = {name for name in loaded(module) if name.startswith((*computing, "_governance/policy"))}
         assert wrong - light == set()
+    # Only a VM to be written is judged.
+    assert not {name for name in loaded("virtual_machine") if name.startswith("_resolver/kubevirt/admission")}
     assert not {name for name in loaded("virtual_machine_info") if name.startswith("_diagnosis")} - light
 
 

@@ -8,8 +8,12 @@ from typing import Any
 from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
+from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.kubevirt.find.lookup import Lookup
 from ..source import CloneRight
+from ..unusable_sources import clones, named_clones
 
 _REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 
@@ -22,6 +26,23 @@ class CloneRights:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._refused: dict[CloneRight, bool] = {}
+
+    def gather_named(self, vms: Iterable[tuple[Manifest, Manifest | None]]) -> None:
+        """Asks for all sources of the namespaces from which VMs, given with the live ones, clone by name."""
+        rights = (right for vm, live in vms for right in named_clones(vm, live))
+        self.gather(right.to_all for right in rights)
+
+    def gather_followed(self, vms: Iterable[tuple[Manifest, Manifest | None]], objects: Lookup) -> None:
+        """Asks for the sources of VMs, given with the live ones, also those that objects name."""
+        self.gather(right for vm, live in vms for _path, right in clones(vm, live, objects))
+
+    def findings(self, vm: Manifest, live: Manifest | None, objects: Lookup) -> list[Finding]:
+        """A warning for each source of a VM that it may not clone."""
+        return [
+            Finding(f"{path}: {right.lack(f'{right.namespace}/{right.name}')}", severity=WARNING, missing=True)
+            for path, right in clones(vm, live, objects)
+            if self.refused(right)
+        ]
 
     def gather(self, rights: Iterable[CloneRight]) -> None:
         """Asks for these, concurrently."""

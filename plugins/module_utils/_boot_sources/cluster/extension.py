@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._cluster.writes.send import send
-from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
+from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.vm.manifest import grown_claims, import_options
-from ..origin import Image
-from ..unusable_sources import boot_source_findings, clones, named_clones
-from .cdi import cdi
-from .clone_rights import CloneRights
+from ..._resolver.kubevirt.find.lookup import Lookup
+
+if TYPE_CHECKING:
+    from ..origin import Image
+    from .clone_rights import CloneRights
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
 
@@ -33,17 +35,26 @@ def _growth(claim: str, options: Mapping[str, Any]) -> str:
     return "resize the claim, or declare the disk by volumes[].import, whose option expand grows it"
 
 
+def _source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterable[Finding]:
+    """See `boot_source_findings`, which only a VM to be written needs."""
+    from ..unusable_sources import boot_source_findings
+
+    return boot_source_findings(vm, live, objects)
+
+
 class BootSources(VMExtension):
-    checks = (boot_source_findings,)
+    checks = (_source_findings,)
     needs_connection: ClassVar[Mapping[str, str]] = {
         "workload": "set boot, instancetype and preference to what the filter virtshape.instancetypes.workload chooses"
         " of manifests",
         "infer_from_registry": "set instancetype and preference",
     }
 
-    def __init__(self, task: VMTask) -> None:
-        super().__init__(task)
-        self._clone_rights = CloneRights(task.session)
+    @cached_property
+    def _clone_rights(self) -> CloneRights:
+        from .clone_rights import CloneRights
+
+        return CloneRights(self.task.session)
 
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
         self._choose([item for item in outcomes if item.declared.options.get("workload") is not None], check_mode)
@@ -104,6 +115,7 @@ class BootSources(VMExtension):
         if not existing:
             return
         from .. import disk_sizes, fixed_disks
+        from .cdi import cdi
 
         lookup = self.task.lookup
         lookup.gather(key for outcome in existing for key in fixed_disks.keys_for_disks(outcome.declared.manifest))
@@ -121,20 +133,13 @@ class BootSources(VMExtension):
                     outcome.related_changes.append(disk)
 
     def gather_named(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        rights = (right for outcome, vm in planned for right in named_clones(vm, outcome.live))
-        self._clone_rights.gather(right.to_all for right in rights)
+        self._clone_rights.gather_named((vm, outcome.live) for outcome, vm in planned)
 
     def gather_followed(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        self._clone_rights.gather(
-            right for outcome, vm in planned for _path, right in clones(vm, outcome.live, self.task.lookup)
-        )
+        self._clone_rights.gather_followed(((vm, outcome.live) for outcome, vm in planned), self.task.lookup)
 
     def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        return [
-            Finding(f"{path}: {right.lack(f'{right.namespace}/{right.name}')}", severity=WARNING, missing=True)
-            for path, right in clones(vm, outcome.live, self.task.lookup)
-            if self._clone_rights.refused(right)
-        ]
+        return self._clone_rights.findings(vm, outcome.live, self.task.lookup)
 
     def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
         """Grows the claims of a VM. The storage resizes them later, and KubeVirt tells a running guest."""

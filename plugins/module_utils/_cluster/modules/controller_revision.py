@@ -24,7 +24,6 @@ from ..client.session import Session
 from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.snapshot import namespace_problem
 from ..task import Task
-from ..writes.pruning import migrate_revisions, prunable, prune
 from ..writes.revisions import change, excuse_unmet
 from .module import ON_FAILURE, Module, Params, Result
 from .options import (
@@ -74,6 +73,8 @@ def _run(params: Params, task: Task) -> Result:
         return changed_result(params, task, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, task)
     if params["state"] == "upgraded":
+        from ..writes.pruning import migrate_revisions
+
         migrated = migrate_revisions(session, vms, task)
         results = [{**refresh_result(job.goal), **_change(job, job.changed)} for job in migrated]
         upgraded = {"cluster": session.host, "results": results}
@@ -156,6 +157,8 @@ def _decision(params: Params) -> Callable[[Drift], revision_change.RevisionChang
 
 
 def _prune(params: Params, task: Task) -> Result:
+    from ..writes.pruning import prunable, prune
+
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")

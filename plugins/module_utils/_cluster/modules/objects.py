@@ -19,7 +19,6 @@ from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
-from ..._resolver.declare.rendered import RENDERED
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
@@ -28,7 +27,7 @@ from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from . import rendering
 from .module import ON_FAILURE, Module, Params, Result
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
-from .rendering import RENDERING, Render
+from .rendering import RENDERED, RENDERING, Render
 from .results import (
     counted_noun,
     diff_of,

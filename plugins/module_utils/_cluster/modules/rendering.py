@@ -9,7 +9,6 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST, Release, UnknownRelease, parse_release
-from ..._resolver.declare.rendered import RENDERED, check_release, secret_option
 from ..client.errors import TaskFailed
 from ..task import Task
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome
@@ -18,6 +17,9 @@ from .results import counted_noun
 
 Render = Callable[[Options, Manifest, Release], list[Manifest]]
 """(options, their manifest, release) → the manifests that a new object consists of. Raises FieldError."""
+
+RENDERED: Final = "rendered"
+"""The state of an object whose manifest is returned instead of sent."""
 
 RENDERING: Final[dict[str, dict[str, Any]]] = {
     "dest": {"type": "path"},
@@ -49,6 +51,8 @@ def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: P
 
     nouns: the objects, in the plural. Files are written only if none fails. Raises TaskFailed.
     """
+    from ..._resolver.declare.rendered import check_release
+
     release = _release(params["kubevirt_version"])
     manifests: list[Manifest] = []
     shown: list[Manifest] = []
@@ -101,6 +105,8 @@ def _release(version: str | None) -> Release:
 
 def _secret_of(options: Options, keep: bool) -> str:
     """The option that may be secret, "" for none. Raises FieldError for one that is not to be keep."""
+    from ..._resolver.declare.rendered import secret_option
+
     secret = secret_option(options)
     if secret and not keep:
         raise FieldError(

@@ -13,7 +13,6 @@ from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
 from ..._resolver.declare.option_rows import Table, spec_of
-from ..._resolver.declare.rendered import RENDERED
 from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest as vm_manifest
@@ -29,6 +28,7 @@ from ..writes.vm_extension import VMExtension, VMTask
 from .module import Module, Result
 from .objects import Declaration
 from .options import with_vms_to_delete
+from .rendering import RENDERED
 
 # These options are the task's, not a VM's.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {

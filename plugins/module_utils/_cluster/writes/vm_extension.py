@@ -6,18 +6,20 @@ The file of a module names its extensions, so that the core imports none of them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.choose.fitting import MissingObject, Rejected
-from ..._resolver.preflight.findings import Check
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
 from .kind_handler import DeclareOutcome
+
+if TYPE_CHECKING:
+    from ..._resolver.preflight.findings import Check
 
 
 class VMTask:

@@ -13,8 +13,6 @@ from ..api.release import Release
 from ..api.secret_texts import SECRET, is_value, secret_texts
 from ..api.tree import Place, path_of, scan
 
-RENDERED: Final = "rendered"
-"""The state of an object whose manifest is returned instead of sent."""
 _PASSWORDS: Final = (("cloud_init", "password"), ("cloud_init", "password_file"))
 
 

@@ -21,7 +21,6 @@ from ...._resolver.kubevirt.config.cluster import Cluster
 from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
-from ...._resolver.preflight import findings as rules
 from ...._resolver.preflight.collisions import Name, Use, collisions, uses
 from ...._resolver.preflight.existing_disks import existing_disks, keys_for_disks
 from ...._resolver.preflight.lost_objects import power_problem
@@ -139,6 +138,9 @@ class VirtualMachineHandler(KindHandler):
         return collisions({**self._others, **vms}, made)
 
     def _findings(self, outcome: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
+        # Only a VM to be written is judged; most are unchanged.
+        from ...._resolver.preflight import findings as rules
+
         future = admit(vm, outcome.live, cluster)
         if _changes_spec(outcome):
             self._admissions[outcome.declared.key] = future
