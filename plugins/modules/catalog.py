@@ -77,7 +77,7 @@ options:
     description: Seconds during which the module retries a failed download.
     type: int
     default: 60
-  cache_dir:
+  cache_directory:
     description: Folder of downloads, by checksum. The module does not download a file again that is in this folder.
     type: path
     default: ~/.cache/virtshape/catalogs

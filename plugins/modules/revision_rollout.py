@@ -63,7 +63,7 @@ options:
       health_tasks: {description: Path of the file of health tasks., type: str, default: ''}
       health_timeout: {description: Seconds for a batch to become healthy., type: int, default: 300}
       rollback: {description: Whether to roll back if the run stops., type: bool, default: false}
-      report: {description: Directory for the report., type: str, default: ''}
+      report_directory: {description: Directory for the report., type: str, default: ''}
       keep_reports: {description: Number of earlier reports to keep., type: int, default: 10}
       wait_timeout: {description: Seconds for each VM to run again., type: int, default: 120}
   rollout:

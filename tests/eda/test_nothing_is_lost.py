@@ -70,7 +70,7 @@ def test_each_transition_is_acted_on_once(
     source = {
         "kubeconfig": faulty.path(),
         "namespace": "eda",
-        "state_folder": str(tmp_path / "state"),
+        "state_directory": str(tmp_path / "state"),
         "delay": 0.2,
         "feedback": True,
     }

@@ -52,7 +52,7 @@ def start(faulty: Faulty, rulebook_programs: Path, tmp_path: Path, monkeypatch: 
     def start(name: str, **variables: Any) -> Rulebook:
         state = str(tmp_path / "state")
         made = Rulebook(
-            rulebook_programs, tmp_path / name, f"virtshape.instancetypes.{name}", state_folder=state, **variables
+            rulebook_programs, tmp_path / name, f"virtshape.instancetypes.{name}", state_directory=state, **variables
         )
         made.start()
         started.append(made)

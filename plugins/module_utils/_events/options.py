@@ -36,7 +36,7 @@ _OTHERS: Final = (
     "clusters",
     "namespace",
     "report_existing",
-    "state_folder",
+    "state_directory",
     "state_config_map",
     # ansible-rulebook passes these.
     "feedback",
@@ -65,7 +65,7 @@ class SourceOptions(NamedTuple):
     transitions: tuple[str, ...]
     fields: tuple[tuple[str, ...], ...]
     report_existing: bool
-    state_folder: str
+    state_directory: str
     state_config_map: tuple[str, str] | None
     delay: float
     resync: float
@@ -90,8 +90,8 @@ def source_options(arguments: Arguments, environment: Mapping[str, str]) -> Sour
             selector(text)
         except SelectorError as error:
             raise FieldError("label_selectors", str(error)) from None
-    if arguments.get("state_folder") and arguments.get("state_config_map"):
-        raise FieldError("state_folder", "there is also state_config_map; remove one of the two")
+    if arguments.get("state_directory") and arguments.get("state_config_map"):
+        raise FieldError("state_directory", "there is also state_config_map; remove one of the two")
     return SourceOptions(
         clusters=_clusters(arguments, environment),
         namespace=_text("namespace", arguments.get("namespace")) or None,
@@ -100,7 +100,7 @@ def source_options(arguments: Arguments, environment: Mapping[str, str]) -> Sour
         transitions=lists["transitions"] or BEGINNINGS,
         fields=tuple(tuple(path.split(".")) for path in lists["fields"]),
         report_existing=_flag("report_existing", arguments.get("report_existing"), True),
-        state_folder=_text("state_folder", arguments.get("state_folder")),
+        state_directory=_text("state_directory", arguments.get("state_directory")),
         state_config_map=_config_map(_text("state_config_map", arguments.get("state_config_map"))),
         **{name: _seconds(name, arguments.get(name), default) for name, default in _SECONDS.items()},
     )

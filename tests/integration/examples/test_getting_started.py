@@ -36,7 +36,7 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path) -> None:
     environment: dict[str, str] = {}
 
     def play(name: str) -> str:
-        return played(tmp_path, name, "-e", f"local_cluster_dir={state}", bare=True, **environment)
+        return played(tmp_path, name, "-e", f"local_cluster_directory={state}", bare=True, **environment)
 
     (line,) = re.findall(r"export (K8S_AUTH_KUBECONFIG=[^\s\"]+)", play("cluster.yml"))
     variable, _equals, path = line.partition("=")

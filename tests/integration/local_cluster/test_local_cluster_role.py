@@ -58,7 +58,7 @@ def play(tmp_path: Path, directory: Path) -> Play:
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(PLAY, sort_keys=False))
 
     def run(*arguments: str, **variables: Any) -> tuple[int, int, str]:
-        given = {"local_cluster_dir": str(directory), "local_cluster_kubevirt": False, **variables}
+        given = {"local_cluster_directory": str(directory), "local_cluster_kubevirt": False, **variables}
         extra = json.dumps({"facts_file": str(tmp_path / "facts"), **given})
         # Without the checkout's ansible.cfg, so that it does not decide how results are shown.
         _code, printed = ansible(tmp_path, "ansible-playbook", "playbook.yml", "-e", extra, *arguments, bare=True)
@@ -102,7 +102,7 @@ def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_
 @pytest.mark.nightly("starts two clusters; test_the_life_of_a_cluster starts one each day")
 def test_several_clusters_in_a_loop(tmp_path: Path) -> None:
     role = {"name": "virtshape.instancetypes.local_cluster"}
-    directories = {"local_cluster_name": "{{ item }}", "local_cluster_dir": f"{tmp_path}/{{{{ item }}}}"}
+    directories = {"local_cluster_name": "{{ item }}", "local_cluster_directory": f"{tmp_path}/{{{{ item }}}}"}
     each = {"loop": ["east", "west"], "vars": directories}
     servers = "{{ local_cluster_results | dict2items | map(attribute='value.server') | unique | length }}"
     tasks = [
@@ -161,7 +161,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 def test_invalid_options_are_one_line(tmp_path: Path) -> None:
     """Each host of one play has another of them, so that Ansible starts once."""
     hosts = {
-        f"host-{number}": {"local_cluster_dir": str(tmp_path / f"cluster-{number}"), **variables}
+        f"host-{number}": {"local_cluster_directory": str(tmp_path / f"cluster-{number}"), **variables}
         for number, (variables, _message) in enumerate(INVALID)
     }
     shared = {

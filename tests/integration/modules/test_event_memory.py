@@ -37,7 +37,7 @@ def put(event):
     if len(told) == 2 * count:
         stop.set()
 
-options = source_options({"state_folder": folder, "resync": 1, "transitions": ["running", "drifted"]}, {})
+options = source_options({"state_directory": folder, "resync": 1, "transitions": ["running", "drifted"]}, {})
 watch_cluster(options, ClusterOptions("east", {"host": host, "api_key": "x"}), put, stop)
 print(set(told[count:]), flush=True)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

@@ -98,7 +98,7 @@ def test_clusters_tell_what_is_selected(cluster: Path, task: Task, namespace: st
         "field_selectors": ["metadata.name!=c"],
         "fields": ["metadata.labels.tier", "spec.runStrategy"],
         "transitions": ["running", "deleted"],
-        "state_folder": str(tmp_path),
+        "state_directory": str(tmp_path),
         "delay": 0.2,
     }
     events, taken = Events(), threading.Event()

@@ -98,7 +98,7 @@ def test_lost_login_and_rights_lose_no_event(
         "kubeconfig": str(user.kubeconfig),
         "namespace": namespace,
         "transitions": ["running"],
-        "state_folder": str(tmp_path / "state"),
+        "state_directory": str(tmp_path / "state"),
         "delay": 0.2,
     }
 
@@ -136,7 +136,7 @@ def test_other_clusters_go_on(
 
     declare("a")
     arguments = {"clusters": clusters, "namespace": namespace, "transitions": ["running"], "delay": 0.2}
-    with events.of(state_folder=str(tmp_path), **arguments):
+    with events.of(state_directory=str(tmp_path), **arguments):
         wait_until(lambda: len(logged(caplog)) == 2 and len(events.sent) == 1)
         declare("b")
         wait_until(lambda: len(events.sent) == 2)
@@ -155,7 +155,7 @@ def test_vm_made_anew_is_another(
         "kubeconfig": str(cluster),
         "namespace": namespace,
         "transitions": ["running", "deleted"],
-        "state_folder": str(tmp_path),
+        "state_directory": str(tmp_path),
         "delay": 0.2,
     }
 

@@ -60,7 +60,7 @@ def test_report_says_what_finds_room(kubeconfig: str, tmp_path: Path) -> None:
     rows = [[f"vm-{number}", "poweredOn", cpus, gib * 1024] for number, (cpus, gib) in enumerate(sizes)]
     write_csv(tmp_path, {"vInfo": [["VM", "Powerstate", "CPUs", "Memory"], *rows]})
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"namespace": "room", "start": True}))
-    options = {"estate_source": str(tmp_path), "estate_output": "out", "estate_rules": "rules.yml"}
+    options = {"estate_source": str(tmp_path), "estate_directory": "out", "estate_rules": "rules.yml"}
     printed = play("estate", tmp_path, kubeconfig, **options)
     assert "3 of 5 VMs find room on the cluster; not: vm-2, vm-4" in printed
     room = json.loads((tmp_path / "out" / "estate.json").read_text())["room"]
@@ -152,7 +152,7 @@ def test_vms_get_what_prometheus_measured(kubeconfig: str, prometheus: str, tmp_
         {"name": "windows", "namespace": "office", "preference": {"name": "windows.11"}},
     ]
     Task(kubeconfig)("virtual_machine", virtual_machines=vms, instancetype={"name": "u1.xlarge"}, wait=True)
-    options = {"estate_source": "cluster", "estate_output": "out", "estate_use": prometheus}
+    options = {"estate_source": "cluster", "estate_directory": "out", "estate_use": prometheus}
     play("estate", tmp_path, kubeconfig, **options)
     estate = json.loads((tmp_path / "out" / "estate.json").read_text())
     rows = {row["id"]: row for row in estate["machines"]}

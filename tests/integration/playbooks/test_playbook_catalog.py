@@ -36,7 +36,7 @@ def deploy(cluster: Path, namespace: str, tmp_path: Path) -> Deploy:
     """deploy(fails=False, **options): the output of the role with these variables, in the test's namespace."""
 
     def run(fails: bool = False, **options: Any) -> str:
-        result = {"namespace": namespace, "cache_dir": str(tmp_path / "cache"), **options}
+        result = {"namespace": namespace, "cache_directory": str(tmp_path / "cache"), **options}
         role = {
             "ansible.builtin.include_role": {"name": "virtshape.instancetypes.common_instancetypes"},
             "vars": {f"common_instancetypes_{name}": value for name, value in result.items()},

@@ -17,7 +17,7 @@ GROUP = "instancetype.kubevirt.io"
 
 def play(folder: Path, *arguments: str, cluster: Path | None = None) -> str:
     return played(
-        folder, "virtshape.instancetypes.estate", "-e", "estate_output=out", *arguments, kubeconfig=cluster or ""
+        folder, "virtshape.instancetypes.estate", "-e", "estate_directory=out", *arguments, kubeconfig=cluster or ""
     )
 
 
@@ -162,7 +162,7 @@ def test_rules_name_what_the_cluster_has(cluster: Path, namespace: str, tmp_path
     (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
     options = {
         "estate_source": str(tmp_path),
-        "estate_output": "out",
+        "estate_directory": "out",
         "estate_rules": "rules.yml",
         "estate_cluster": True,
     }
@@ -177,6 +177,6 @@ def test_files_of_others_stay(tmp_path: Path, name: str) -> None:
     (tmp_path / "out").mkdir()
     own = tmp_path / "out" / name
     own.write_text("series: {web: {sizes: {small: {cpu: 1, memory: 1Gi}}}}\n")
-    options = {"estate_source": str(tmp_path), "estate_output": "out"}
+    options = {"estate_source": str(tmp_path), "estate_directory": "out"}
     printed = played(tmp_path, "virtshape.instancetypes.estate", variables=options, kubeconfig="", fails=True)
     assert f"{own} is not of this playbook" in printed and "small" in own.read_text()

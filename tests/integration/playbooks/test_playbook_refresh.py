@@ -52,7 +52,7 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     before, old = fleet.power(), fleet.kept()
     fleet.size(1, "4Gi")
 
-    output = fleet.refresh("--check", report="report", keep_reports=1, quota=True, placement=True)
+    output = fleet.refresh("--check", report_directory="report", keep_reports=1, quota=True, placement=True)
     assert f"{SIZE} virtual machines: {SIZE} refreshed (check mode: this is what would be)" in output
     assert set(fleet.generations().values()) == {1}
     planned = fleet.report()["virtual_machines"]
@@ -64,7 +64,7 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     assert {vm["will_run"]["evaluated"] for vm in planned if "will_run" in vm} == {True}
 
     options = {"canary": 2, "batch_size": "25%", "max_unavailable": "25%", "pause": 1}
-    output = fleet.refresh(report="report", keep_reports=1, **options)
+    output = fleet.refresh(report_directory="report", keep_reports=1, **options)
     assert f"{SIZE} virtual machines: {SIZE} refreshed" in output
     assert f"refreshed: {SIZE} refused: 0" in output  # among the artifacts
     # The table is a list, so that no way of showing results makes one line of it.
@@ -91,7 +91,7 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     reports = {path: path.read_bytes() for path in (fleet.folder / "report").iterdir()}
     assert len(reports) == 4, reports.keys()
 
-    output = fleet.refresh(report="report", keep_reports=1)
+    output = fleet.refresh(report_directory="report", keep_reports=1)
     assert f"{SIZE} virtual machines: {SIZE} unchanged" in output
     assert "changed=0" in output
     # A run that finds nothing to do leaves the report of the last one.
@@ -215,7 +215,7 @@ def test_no_batch_begins_outside_of_a_window(fleet: Fleet) -> None:
     fleet.create(4)
     fleet.size(1, "4Gi")
     day = clock(fleet, "2026-05-01 12:00:00")
-    output = fleet.refresh("-e", day, windows=NIGHT, time_zone="Europe/Berlin", report="report")
+    output = fleet.refresh("-e", day, windows=NIGHT, time_zone="Europe/Berlin", report_directory="report")
     closed = "no maintenance window is open; the next one begins Fri 2026-05-01 22:00 Europe/Berlin"
     assert f"4 virtual machines: 4 not reached; {closed}" in output
     assert "changed=0" in output
@@ -412,7 +412,7 @@ def test_failing_canary_of_a_move_is_restored(fleet: Fleet) -> None:
     # They drift, and get back the revision that they had, not a newer one.
     fleet.size(1, "3Gi")
     before, power, memory = specs(fleet), fleet.power(), fleet.memory()
-    options: dict[str, Any] = {"replace": {"fleet": "larger"}, "patch": MACHINE, "report": "report"}
+    options: dict[str, Any] = {"replace": {"fleet": "larger"}, "patch": MACHINE, "report_directory": "report"}
 
     output = fleet.refresh("--check", **options)
     assert "4 virtual machines: 4 moved (check mode: this is what would be)" in output

@@ -57,7 +57,10 @@ def test_unusable_settings_fail_before_the_first_write(fleet: Fleet) -> None:
             f"revision_refresh_health_tasks: {fleet.folder}/helth.yml: there is no such file",
         ),
         ({"health_tasks": "/nowhere.yml"}, nowhere),
-        ({"report": f"{file}/reports"}, f"revision_refresh_report: {file}/reports: {file} is not a folder"),
+        (
+            {"report_directory": f"{file}/reports"},
+            f"revision_refresh_report_directory: {file}/reports: {file} is not a folder",
+        ),
         ({"windows": [{"from": "22:00"}]}, "revision_refresh_windows[0]: "),
         ({"deadline": "6"}, "revision_refresh_deadline: "),
     ]

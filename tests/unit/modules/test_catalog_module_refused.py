@@ -203,7 +203,7 @@ def test_unreadable_live_object_does_not_fail_others(deploy: Run) -> None:
 def test_unreachable_url_is_refused_before_any_request(deploy: Run, tmp_path: Path) -> None:
     store = cluster()
     address = "http://127.0.0.1:9/x.yaml"
-    refused = deploy(store, source="url", url=address, cache_dir=str(tmp_path), download_timeout=1)
+    refused = deploy(store, source="url", url=address, cache_directory=str(tmp_path), download_timeout=1)
     assert refused["msg"].startswith("cannot fetch http://127.0.0.1:9/CHECKSUMS.sha256: ")
     assert refused["msg"].endswith("; check url, version and download_proxy")
     assert store.asked == []

@@ -28,7 +28,7 @@ description:
   - States are computed from the VMs as they are, by the rules of this collection. C(restart_required) means that a
     restart would change the running guest, which the condition of KubeVirt alone does not mean.
   - After a lost connection, an expired watch or a restart, compares the VMs with the last known state and sends what
-    has changed since. With C(state_folder) or C(state_config_map) this state outlives the source.
+    has changed since. With C(state_directory) or C(state_config_map) this state outlives the source.
   - Each event has an C(id), made of the cluster, the UID of the VM, the transition and its cause. No id is sent twice
     unless the source was killed between an event and its record.
   - The arguments C(context), C(host), C(api_key), C(username), C(password), C(validate_certs), C(ca_cert),
@@ -71,7 +71,7 @@ options:
     description: Whether to send the states that hold already when the source starts without a known state.
     type: bool
     default: true
-  state_folder:
+  state_directory:
     description: Folder for the last known state, a file for each cluster. Each source needs its own.
     type: str
   state_config_map:
@@ -105,7 +105,7 @@ EXAMPLES = r"""
     kubeconfig: /etc/eda/kubeconfig
     label_selectors: [tier=production]
     transitions: [drifted, restart_required]
-    state_folder: /var/lib/eda
+    state_directory: /var/lib/eda
     feedback: true
 
 - virtshape.instancetypes.virtual_machines:

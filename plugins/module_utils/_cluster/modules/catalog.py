@@ -61,7 +61,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "download_proxy": {"type": "str"},
     "download_ca_cert": {"type": "path"},
     "download_timeout": {"type": "int", "default": 60},
-    "cache_dir": {"type": "path", "default": "~/.cache/virtshape/catalogs"},
+    "cache_directory": {"type": "path", "default": "~/.cache/virtshape/catalogs"},
     "other_kinds": {"type": "str", "choices": ["fail", "skip"], "default": "fail"},
     "namespaces": {**_LIST, "aliases": ["namespace"]},
     "catalog": {"type": "str"},

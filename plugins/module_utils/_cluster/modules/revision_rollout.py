@@ -58,7 +58,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "health_tasks": {"type": "str", "default": ""},
     "health_timeout": {"type": "int", "default": 300},
     "rollback": _FLAG,
-    "report": {"type": "str", "default": ""},
+    "report_directory": {"type": "str", "default": ""},
     "keep_reports": {"type": "int", "default": 10},
     "wait_timeout": {"type": "int", "default": 120},
 }
@@ -116,8 +116,8 @@ def _run(params: Params, task: Task, extension: RolloutExtension) -> Result:
     result = report(state, run.read(), run.selection.moves, task.check_mode)
     unchanged = not any(result["counts"][name] for name in set(result["counts"]) - {"unchanged", "pinned"})
     # The role saves no report of such a run.
-    if settings["report"] and not task.check_mode and not unchanged:
-        _prune_reports(Path(settings["report"]), settings["keep_reports"])
+    if settings["report_directory"] and not task.check_mode and not unchanged:
+        _prune_reports(Path(settings["report_directory"]), settings["keep_reports"])
     return {
         "changed": changed,
         "invocation": _INVOCATION,
@@ -128,7 +128,7 @@ def _run(params: Params, task: Task, extension: RolloutExtension) -> Result:
 
 
 def _planned(run: RolloutRun, settings: Params, now: str) -> Result:
-    for name, problem in (("report", _folder_problem), ("health_tasks", _file_problem)):
+    for name, problem in (("report_directory", _folder_problem), ("health_tasks", _file_problem)):
         if settings[name] and (text := problem(Path(settings[name]).expanduser())):
             raise TaskFailed(f"{_PREFIX}{name}: {settings[name]}: {text}")
     state = run.plan(Limits(*(settings[name] for name in Limits._fields)))

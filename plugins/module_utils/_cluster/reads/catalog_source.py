@@ -75,7 +75,7 @@ def documents_of(options: dict[str, Any]) -> Read:
 
 def _fetched(options: dict[str, Any]) -> Read:
     sources = Sources(
-        Path(options["cache_dir"]).expanduser(),
+        Path(options["cache_directory"]).expanduser(),
         options["download_proxy"] or "",
         options["download_ca_cert"] or "",
         options["download_timeout"],

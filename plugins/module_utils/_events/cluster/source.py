@@ -133,8 +133,8 @@ class _ClusterSource:
         self._reporter = self._reporter._replace(silent=is_new and not self._options.report_existing)
 
     def _new_store(self, host: str) -> Store:
-        if self._options.state_folder:
-            return StateFile(self._options.state_folder, self._reporter.cluster, host)
+        if self._options.state_directory:
+            return StateFile(self._options.state_directory, self._reporter.cluster, host)
         if self._options.state_config_map is not None:
             return StateConfigMap(self._current, *self._options.state_config_map)
         return Store()

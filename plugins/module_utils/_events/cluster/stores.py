@@ -71,17 +71,17 @@ class StateFile(Store):
             self._lock()
             text = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
-            raise TaskFailed(f"state_folder: cannot use {self._path}: {error}") from None
+            raise TaskFailed(f"state_directory: cannot use {self._path}: {error}") from None
         header, *lines = text.split("\n")[:-1] or [""]
         if text and header != self._header:
             # The VMs of another cluster would all seem to be deleted.
             of = header.removeprefix(f"{_HEADER} ") if header.startswith(_HEADER) else ""
             problem = f"is the state of {of}; give this cluster another name" if of else "is no state of this source"
-            raise TaskFailed(f"state_folder: {self._path} {problem}, or delete it")
+            raise TaskFailed(f"state_directory: {self._path} {problem}, or delete it")
         try:
             self.known = known_of(lines)
         except ValueError as error:
-            raise TaskFailed(f"state_folder: {self._path}: {error}; delete the file") from None
+            raise TaskFailed(f"state_directory: {self._path}: {error}; delete the file") from None
         self._rewrite()
         return bool(text)
 
@@ -115,11 +115,11 @@ class StateFile(Store):
         try:
             fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            problem = f"state_folder: another source uses {self._path}; give each its own folder"
+            problem = f"state_directory: another source uses {self._path}; give each its own folder"
             raise TaskFailed(problem) from None
 
     def _unwritable(self, error: OSError) -> TaskFailed:
-        return TaskFailed(f"state_folder: cannot write {self._path}: {error.strerror}")
+        return TaskFailed(f"state_directory: cannot write {self._path}: {error.strerror}")
 
     def _rewrite(self) -> None:
         """Replaces the file by one without outdated lines, and leaves it open."""
@@ -173,7 +173,7 @@ class StateConfigMap(Store):
         if len(packed) > _LARGEST:
             raise TaskFailed(
                 f"state_config_map: the state of {len(self.known)} VMs is larger than a ConfigMap may be; use"
-                " state_folder, or a source for each part of them"
+                " state_directory, or a source for each part of them"
             )
         try:
             self._version = self._write(packed)

@@ -17,7 +17,7 @@ SCHEMA = json.loads((SOURCES / "schemas" / "virtual_machines.json").read_text(en
 VALID: list[dict[str, Any]] = [
     {},
     {"kubeconfig": "k", "namespace": "shop", "label_selectors": ["a=b"], "field_selectors": "metadata.name=x"},
-    {"transitions": ["drifted"], "fields": ["metadata.labels"], "report_existing": False, "state_folder": "s"},
+    {"transitions": ["drifted"], "fields": ["metadata.labels"], "report_existing": False, "state_directory": "s"},
     {"clusters": [{"name": "a"}, {"name": "b", "host": "h"}], "state_config_map": "eda/x", "delay": 0.5, "resync": 5},
 ]
 INVALID: list[tuple[dict[str, Any], str]] = [
@@ -28,7 +28,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"report_existing": "yes"}, "report_existing: expected true or false"),
     ({"delay": 0}, "delay: expected seconds above 0"),
     ({"state_config_map": "x"}, "state_config_map: found 'x'; write NAMESPACE/NAME"),
-    ({"state_config_map": "a/b", "state_folder": "x"}, "state_folder: there is also state_config_map"),
+    ({"state_config_map": "a/b", "state_directory": "x"}, "state_directory: there is also state_config_map"),
     ({"clusters": {}}, "clusters: expected a list"),
     ({"clusters": [{"name": "a", "hots": "h"}]}, r"clusters\[0\].hots: unknown argument; did you mean host"),
     ({"clusters": [{"host": "h"}]}, r"clusters\[0\].name: write a name"),

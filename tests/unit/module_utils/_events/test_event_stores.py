@@ -69,7 +69,7 @@ def test_line_cut_off_does_not_count(tmp_path: Path, lost: int) -> None:
 )
 def test_other_files_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "east.jsonl").write_bytes(content)
-    with pytest.raises(TaskFailed, match="state_folder: ") as failure:
+    with pytest.raises(TaskFailed, match="state_directory: ") as failure:
         loaded(tmp_path)
     assert problem in str(failure.value) and "\n" not in str(failure.value)
     assert (tmp_path / "east.jsonl").read_bytes() == content
@@ -78,7 +78,7 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes, problem: str) -
 @pytest.mark.parametrize("place", ["file/state", "file"])
 def test_folder_that_cannot_be_is_refused(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(TaskFailed, match="state_folder: cannot"):
+    with pytest.raises(TaskFailed, match="state_directory: cannot"):
         saved(tmp_path / place)
 
 
@@ -125,7 +125,7 @@ def test_full_disk_loses_no_record(tmp_path: Path) -> None:
     try:
         # Python ignores the signal, so that writes fail as on a full disk.
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, hard))
-        with pytest.raises(TaskFailed, match=r"state_folder: cannot write .*east.jsonl: File too large"):
+        with pytest.raises(TaskFailed, match=r"state_directory: cannot write .*east.jsonl: File too large"):
             for number in range(1000):
                 store.save(f"shop/vm-{number}", KnownVM("uid", TOLD))
                 written[f"shop/vm-{number}"] = KnownVM("uid", TOLD)
