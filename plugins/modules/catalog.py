@@ -181,7 +181,7 @@ options:
         create instancetypes in the namespace, a warning says that the task cannot tell.
     type: int
     default: 120
-  on_lost_fields:
+  lost_fields:
     description:
       - What to do if the cluster's KubeVirt does not know a field or a CPU topology of an object. The API server drops
         unknown fields silently; an unknown topology gives every VM a single vCPU.
@@ -387,7 +387,7 @@ notes:
   returned: when the cluster was asked
   type: list
   elements: str
-states:
+deprecated_objects:
   description: The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
     C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI spec of
     a VM that moves to the replacement.
@@ -413,7 +413,7 @@ limits:
   returned: when the cluster was asked
   type: list
   elements: dict
-upgrade:
+catalog_changes:
   description: Changes of the deployed catalog, also in check mode.
   returned: when the cluster was asked
   type: dict
@@ -436,7 +436,7 @@ upgrade:
       elements: dict
       returned: always
 virtual_machines:
-  description: The VMs that use a changed or gone object, with C(name), C(namespace), C(uses) (objects with C(what),
+  description: The VMs that use a changed or gone object, with C(name), C(namespace), C(uses) (objects with C(status),
     V(changed) or V(gone)), C(states) (as in M(virtshape.instancetypes.virtual_machine_info)), C(guest_before),
     C(guest_after), C(changes), C(needs) (V(nothing), V(live_update), V(restart) or V(unknown)) and C(refusal).
   returned: when the cluster was asked

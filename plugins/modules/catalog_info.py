@@ -297,7 +297,7 @@ matrix:
       type: list
       elements: dict
       returned: always
-    states:
+    deprecated_objects:
       description: The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
         C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI spec
         of a VM that moves to the replacement.

@@ -157,7 +157,7 @@ def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
         permitted = ["✓" if _permits(limit, facts) else limit.action for limit in limits]
         lines.append(_row([label(facts), str(facts["vcpus"]), facts["memory"], *signs, *permitted]))
     legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
-    lines += ["", f"`✓` satisfies the preference, {legend}.", *_states(matrix), ""]
+    lines += ["", f"`✓` satisfies the preference, {legend}.", *_deprecations(matrix), ""]
     if names := unsatisfied(matrix):
         lines += [f"No instancetype satisfies: {', '.join(names)}.", ""]
     if matrix.wrong_labels:
@@ -170,13 +170,13 @@ def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
     return "\n".join(lines)
 
 
-def _states(matrix: Matrix) -> list[str]:
+def _deprecations(matrix: Matrix) -> list[str]:
     """The table of deprecated and obsolete objects."""
-    if not matrix.states:
+    if not matrix.deprecated_objects:
         return []
     fields = ("name", "kind", "state", "replacement", "obsolete_from")
     head = ["deprecated or obsolete", "kind", "state", "replacement", "obsolete from"]
-    rows = [_row([label(state), *(state[field] for field in fields[1:])]) for state in matrix.states]
+    rows = [_row([label(state), *(state[field] for field in fields[1:])]) for state in matrix.deprecated_objects]
     return ["", _row(head), _row(["---"] * len(head)), *rows]
 
 

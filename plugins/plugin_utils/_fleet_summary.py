@@ -207,7 +207,7 @@ def _states(rows: list[Result], name: str) -> list[Result]:
         {
             name: key,
             "virtual_machines": len(members),
-            "states": dict(Counter(row["status"] or UNKNOWN_STATE for row in members).most_common()),
+            "statuses": dict(Counter(row["status"] or UNKNOWN_STATE for row in members).most_common()),
             "drifted": sum(row["drifted"] for row in members),
             "refused": sum(bool(row["refusal"]) for row in members),
             "restart_required": sum(row["restart_required"] for row in members),

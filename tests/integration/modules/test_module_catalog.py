@@ -82,7 +82,7 @@ def test_upgrade_check_lists_affected_vms(deploy: Run, task: Task, api: Any, nam
     before = names(api, namespace)
     planned = deploy(SECOND, catalog_version="2", prune="unused", check=True)
     assert names(api, namespace) == before
-    upgrade = planned["upgrade"]
+    upgrade = planned["catalog_changes"]
     assert [item["name"] for item in upgrade["new"]] == ["web.huge"]
     [changed] = upgrade["changed"]
     assert (changed["name"], changed["used_by"]) == ("web.small", [f"{namespace}/a"])
@@ -95,7 +95,7 @@ def test_upgrade_check_lists_affected_vms(deploy: Run, task: Task, api: Any, nam
     assert vms["a"]["states"]["instancetype"] == "drifted"
     assert vms["b"]["needs"] == "nothing"
     done = deploy(SECOND, catalog_version="2", prune="unused")
-    assert done["upgrade"] == upgrade
+    assert done["catalog_changes"] == upgrade
     assert done["deployed_versions"] == planned["deployed_versions"]
     assert names(api, namespace) == {"web.small", "web.large", "web.huge"}
     assert done["deployed_versions"] == {"before": {"1": 3}, "after": {"1": 1, "2": 3}}
@@ -111,7 +111,7 @@ def test_prune_modes_delete_unused_or_all(deploy: Run, task: Task, api: Any, nam
     assert deploy(SECOND, prune="unused")["counts"]["deleted"] == 0
     result = deploy(SECOND, prune="always")
     assert result["counts"]["deleted"] == 1
-    assert result["virtual_machines"][0]["uses"][0]["what"] == "gone"
+    assert result["virtual_machines"][0]["uses"][0]["status"] == "gone"
     assert names(api, namespace) == {"web.small", "web.huge"}
     assert not deploy(SECOND, prune="always")["changed"]
 
@@ -180,7 +180,7 @@ def test_foreign_objects_are_never_pruned(deploy: Run, api: Any, namespace: str)
         else:
             kind(api).patch(name=name, namespace=namespace, body=body, content_type="application/merge-patch+json")
     result = deploy(SECOND, prune="always")
-    kept = {item["name"]: item["keep_reason"] for item in result["upgrade"]["gone"]}
+    kept = {item["name"]: item["keep_reason"] for item in result["catalog_changes"]["gone"]}
     assert "virt-operator" in kept["web.large"]
     assert kept["foreign"] == "the object exists and was not declared by this collection"
     assert {"web.large", "foreign"} <= names(api, namespace)
@@ -200,7 +200,7 @@ def test_the_template_of_a_pool_is_a_user(deploy: Run, task: Task, api: Any, nam
     deploy(FIRST)
     pools = pool_of(api, namespace, "b", {"instancetype": used("b", "web.large")["instancetype"]})
     reason = f"in use by 1 pool ({namespace}/b)"
-    [gone] = deploy(SECOND, prune="unused")["upgrade"]["gone"]
+    [gone] = deploy(SECOND, prune="unused")["catalog_changes"]["gone"]
     assert (gone["name"], gone["keep_reason"]) == ("web.large", reason)
     absent = {"name": "web.large", "state": "absent"}
     assert reason in task.refused("instancetype", **absent)["msg"]
@@ -220,7 +220,7 @@ def test_refused_object_stops_pruning_until_next_run(deploy: Run, api: Any, name
     assert "web.huge" in result["msg"] and '"other" owns' in result["msg"]
     results = by_name(result["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
-    assert result["upgrade"]["gone"][0]["keep_reason"] == "not pruned because 1 of the catalog's objects failed"
+    assert result["catalog_changes"]["gone"][0]["keep_reason"] == "not pruned because 1 of the catalog's objects failed"
     assert "web.large" in names(api, namespace)
     again = deploy(SECOND, prune="unused", force_conflicts=True)
     assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)
@@ -246,7 +246,7 @@ def test_prune_needs_the_right_to_list_vms(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
     result = deploy(SECOND, prune="unused", **user)
-    assert result["upgrade"]["gone"][0]["keep_reason"] == "cannot tell what uses the object"
+    assert result["catalog_changes"]["gone"][0]["keep_reason"] == "cannot tell what uses the object"
     told_why = str(result["warnings"])
     assert 'resources: ["virtualmachines"]' in told_why
     # Nobody but an administrator may read CRDs; the published description of the API does as well.
@@ -294,12 +294,12 @@ def test_unsupported_fields_are_named_and_nothing_sent(deploy: Run, api: Any, na
 @pytest.mark.usefixtures("older_kubevirt")
 @pytest.mark.parametrize("choice", ["warn", "ignore"])
 def test_unsupported_fields_can_be_omitted(deploy: Run, api: Any, namespace: str, choice: str) -> None:
-    result = deploy(NEWER, on_lost_fields=choice)
+    result = deploy(NEWER, lost_fields=choice)
     assert result["counts"]["created"] == 2
     assert ("preferredEfi" in str(result.get("warnings"))) == (choice == "warn")
     live = kind(api, "VirtualMachinePreference").get(name="secure", namespace=namespace).to_dict()
     assert "preferredEfi" not in live["spec"].get("firmware", {})
-    again = deploy(NEWER, on_lost_fields=choice)
+    again = deploy(NEWER, lost_fields=choice)
     assert not again["changed"]
     assert again["lost_fields"] == result["lost_fields"]
 
@@ -310,12 +310,12 @@ def test_published_releases_upgrade_to_the_builtin_catalog(deploy: Run) -> None:
     for version in ("v1.0.1", "v1.2.0", "v1.7.0"):
         texts = [path.read_text() for path in sorted((UPSTREAM / version).glob("*.yaml"))]
         documents = [item for text in texts for item in yaml.safe_load_all(text) if item]
-        result = deploy({}, definitions=documents, catalog="common", prune="unused", on_lost_fields="warn")
+        result = deploy({}, definitions=documents, catalog="common", prune="unused", lost_fields="warn")
         assert result["catalog_version"] == version
         assert list(result["deployed_versions"]["after"]) == [version]
         counted.append((result["counts"]["instancetypes"], result["counts"]["preferences"]))
     assert counted == [(39, 32), (48, 42), (65, 54)]
     catalog = CHECKOUT / "roles/common_instancetypes/files/catalog"
     own = [item for path in sorted(catalog.glob("*.yml")) for item in yaml.safe_load_all(path.read_text())]
-    result = deploy({}, definitions=own, catalog="common", prune="unused", on_lost_fields="warn")
-    assert result["upgrade"] == {"new": [], "changed": [], "gone": []}
+    result = deploy({}, definitions=own, catalog="common", prune="unused", lost_fields="warn")
+    assert result["catalog_changes"] == {"new": [], "changed": [], "gone": []}

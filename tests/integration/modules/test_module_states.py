@@ -28,11 +28,11 @@ def test_the_life_of_an_instancetype(task: Task, shop: str, api: Any) -> None:
 
     kind = objects(api, "VirtualMachineInstancetype")
     made = deploy()
-    assert (made["states"], warned(made)) == ([], [])
+    assert (made["deprecated_objects"], warned(made)) == ([], [])
     assert warned(declare("first")) == []
 
     # Deprecated: every VM may have it still, and its owner hears what comes instead.
-    [state] = deploy(deprecated=DEPRECATED)["states"]
+    [state] = deploy(deprecated=DEPRECATED)["deprecated_objects"]
     assert (state["name"], state["state"], state["problems"]) == ("m.small", "deprecated", [])
     assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in state["changes"]
     metadata = kind.get("m.small", shop).to_dict()["metadata"]
@@ -49,7 +49,7 @@ def test_the_life_of_an_instancetype(task: Task, shop: str, api: Any) -> None:
     assert warned(task("virtual_machine", virtual_machines=two)) == []
 
     # Obsolete: no other VM gets it.
-    [state] = deploy(obsolete={"replacement": "m.large"})["states"]
+    [state] = deploy(obsolete={"replacement": "m.large"})["deprecated_objects"]
     assert (state["state"], state["obsolete_from"]) == ("obsolete", "")
     assert f"{PREFIX}/obsolete-from" not in kind.get("m.small", shop).to_dict()["metadata"]["annotations"]
     refused = declare("fourth")
@@ -73,7 +73,7 @@ def test_the_life_of_an_instancetype(task: Task, shop: str, api: Any) -> None:
     assert sorted(small["used_by"]) == [f"{shop}/{name}" for name in ("first", "fourth", "second")]
 
     # Active again: nothing of a state remains.
-    assert deploy()["states"] == []
+    assert deploy()["deprecated_objects"] == []
     metadata = kind.get("m.small", shop).to_dict()["metadata"]
     assert "deprecated" not in json.dumps(metadata["labels"]) and PREFIX not in json.dumps(metadata.get("annotations"))
     assert declare("fifth").get("failed") is not True
@@ -86,7 +86,7 @@ def test_a_missing_replacement_is_a_warning(task: Task, shop: str) -> None:
     assert warning == "instancetype m.small: the replacement m.huge does not exist; add it, or name another object"
     # One of the cluster does.
     made = task("catalog", definitions=[catalog(deprecated={"replacement": "medium"})], **options)
-    assert (warned(made), made["states"][0]["problems"]) == ([], [])
+    assert (warned(made), made["deprecated_objects"][0]["problems"]) == ([], [])
 
 
 def test_a_module_declares_a_state(task: Task, shop: str) -> None:

@@ -78,7 +78,7 @@ def test_incomplete_and_contradictory_sources_are_refused(deploy: Run, options: 
 
 
 def test_unreachable_server(deploy: Run) -> None:
-    refused = deploy(cluster(), host="http://127.0.0.1:9", on_lost_fields="ignore")
+    refused = deploy(cluster(), host="http://127.0.0.1:9", lost_fields="ignore")
     assert refused["failed"] and "results" not in refused
     assert refused["msg"].startswith("cannot reach the API server http://127.0.0.1:9")
     refused = deploy(cluster(), kubeconfig="/nowhere")
@@ -108,10 +108,10 @@ def test_more_than_five_failures_and_warnings_are_counted(deploy: Run) -> None:
 def test_pruning_needs_the_right_to_list_vms(deploy: Run) -> None:
     store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
     result = deploy(store, prune="unused", check=True)
-    assert result["upgrade"]["gone"][0]["keep_reason"] == "in use by 1 virtual machine (shop/a)"
+    assert result["catalog_changes"]["gone"][0]["keep_reason"] == "in use by 1 virtual machine (shop/a)"
     store.answers["GET", "/virtualmachines"] = None
     result = deploy(store, prune="unused", check=True)
-    [gone] = result["upgrade"]["gone"]
+    [gone] = result["catalog_changes"]["gone"]
     assert (gone["keep_reason"], gone["used_by"], gone["pruned"]) == (
         "cannot tell what uses the object",
         None,
@@ -139,22 +139,22 @@ def pool(instancetype: str) -> Manifest:
 def test_pools_keep_what_their_template_names(deploy: Run, path: str) -> None:
     store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
     store.lists[path] = [pool("web.gone")]
-    [gone] = deploy(store, prune="unused", check=True)["upgrade"]["gone"]
+    [gone] = deploy(store, prune="unused", check=True)["catalog_changes"]["gone"]
     assert gone["keep_reason"] == "in use by 1 virtual machine (shop/a) and 1 pool (shop/web)"
     store.lists[VMS] = []
-    [gone] = deploy(store, prune="unused", check=True)["upgrade"]["gone"]
+    [gone] = deploy(store, prune="unused", check=True)["catalog_changes"]["gone"]
     assert (gone["keep_reason"], gone["used_by"]) == ("in use by 1 pool (shop/web)", [])
     store.lists[path] = [{"metadata": {"name": "odd", "namespace": "shop"}, "spec": None}]
-    assert deploy(store, prune="unused", check=True)["upgrade"]["gone"][0]["pruned"]
+    assert deploy(store, prune="unused", check=True)["catalog_changes"]["gone"][0]["pruned"]
 
 
 def test_pruning_needs_the_right_to_list_pools(deploy: Run) -> None:
     store = cluster(live("web.small"), live("web.gone"))
     store.answers["GET", "/virtualmachinepools"] = forbidden("virtualmachinepools")
     result = deploy(store, prune="unused", check=True)
-    assert result["upgrade"]["gone"][0]["keep_reason"] == "cannot tell what uses the object"
+    assert result["catalog_changes"]["gone"][0]["keep_reason"] == "cannot tell what uses the object"
     assert any(text.startswith("cannot tell which pools use the removed objects: ") for text in result["warnings"])
-    assert deploy(store, prune="always", check=True)["upgrade"]["gone"][0]["pruned"]
+    assert deploy(store, prune="always", check=True)["catalog_changes"]["gone"][0]["pruned"]
 
 
 def test_object_of_another_catalog_is_left_alone(deploy: Run) -> None:

@@ -66,7 +66,7 @@ def test_a_requested_version_stays(deploy: Run) -> None:
     )
     assert refused["version_reason"] == ""
     assert store.writes == []
-    result = deploy(store, version="v2", on_lost_fields="warn")
+    result = deploy(store, version="v2", lost_fields="warn")
     assert result["msg"] == "catalog custom v2: 0 instancetypes, 2 preferences: 2 created"
 
 
@@ -82,7 +82,7 @@ def test_a_preference_of_another_architecture_does_not_fail(deploy: Run) -> None
         "; the task deploys it without these fields, because it is for arm64 and the cluster runs amd64"
     )
     assert [item["name"] for item in result["lost_fields"]] == ["acme.arm64"]
-    assert deploy(kubevirt_1_8(), on_lost_fields="ignore", **arm64)["warnings"] == []
+    assert deploy(kubevirt_1_8(), lost_fields="ignore", **arm64)["warnings"] == []
 
 
 def test_lost_fields_of_matching_architecture_fail_the_task(deploy: Run) -> None:

@@ -72,7 +72,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
     "force": {"type": "bool", "default": False},
     "wait_timeout": WAIT["wait_timeout"],
-    "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
+    "lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
     "common_instancetypes_deployment": {"type": "str", "choices": list(CHOICES), "default": KEEP},
 }
 
@@ -117,20 +117,20 @@ def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Resu
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, task)
     deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, extension)
-    states = []
+    deprecated_objects = []
     if params["state"] == "present":
         # These are the users of objects that are not active, whose replacements may be objects of the cluster.
         lookup = ClusterLookup(session)
         successors = [get_readable(lookup, *key) for key in unknown_replacements(manifests)]
         others = [manifest for manifest in successors if manifest is not None]
-        states = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
+        deprecated_objects = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
         for name in unsatisfied(compatibility_matrix(available.objects))
     ]
     notes += dict.fromkeys(
         f"{MATCHER_FIELD_OF_KIND[state['kind']].matcher} {state['name']}: {problem}"
-        for state in states
+        for state in deprecated_objects
         for problem in state["problems"]
     )
     source = {
@@ -140,7 +140,7 @@ def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Resu
         "kubevirt_version": kubevirt_version,
         "checksums": checksums,
         "notes": notes,
-        "states": states,
+        "deprecated_objects": deprecated_objects,
     }
     return _result(params, task, source, deployed, deployment, extension.option if extension is not None else "")
 
@@ -177,7 +177,7 @@ def _result(
         "counts": counts,
         **({added: [result_of(outcome, generation) for outcome in deployed.added]} if added else {}),
         "results": [result_of(outcome, generation) for outcome in outcomes],
-        "upgrade": _upgrade(deployed),
+        "catalog_changes": _catalog_changes(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
             {**_key_fields(object_key), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
@@ -196,8 +196,8 @@ def _result(
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if task.check_mode else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
-        if deployed.lost_fields and params["on_lost_fields"] == "fail":
-            unfinished += "; set on_lost_fields to warn to deploy without these fields"
+        if deployed.lost_fields and params["lost_fields"] == "fail":
+            unfinished += "; set lost_fields to warn to deploy without these fields"
         return failed_result(params, "objects", result, unfinished, ("results", added) if added else ("results",))
     return {**result, "msg": _message(source, deployed, counts, added, task.check_mode) + _operator(deployment, task)}
 
@@ -266,7 +266,7 @@ def _operator(deployment: Result, task: Task) -> str:
     return f"; virt-operator {'would ' if task.check_mode else ''}{deploys} the common instancetypes"
 
 
-def _upgrade(deployed: CatalogOutcome) -> Result:
+def _catalog_changes(deployed: CatalogOutcome) -> Result:
     return {
         "new": [_key_fields(object_key) for object_key in deployed.new],
         "changed": [
@@ -296,7 +296,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
         "name": vm["metadata"]["name"],
         "namespace": vm["metadata"]["namespace"],
         "uses": [
-            {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
+            {**_key_fields(object_key), "status": "gone" if object_key in removed else "changed"}
             for object_key in object_keys
         ],
         "states": {matcher_field.matcher: part.state for matcher_field, part in drift.parts.items()},

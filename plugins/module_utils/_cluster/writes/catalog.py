@@ -162,19 +162,19 @@ def _declared_objects(
 ) -> list[DeclaredObject]:
     """The declared objects, without the fields that the cluster would drop.
 
-    on_lost_fields never fails a preference for another architecture than the cluster's.
+    lost_fields never fails a preference for another architecture than the cluster's.
     """
     fitting, refused = manifests, {}
     if options["state"] == "present":
         fitting, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
         lost = {object_key: item.text for object_key, item in deployed.lost_fields}
-        if options["on_lost_fields"] == "fail" and lost:
+        if options["lost_fields"] == "fail" and lost:
             others = foreign_architectures(session, manifests)
             refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
             lost = {
                 object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
             }
-        if options["on_lost_fields"] != "ignore":
+        if options["lost_fields"] != "ignore":
             deployed.warnings += [f"{key.kind} {key.label}: {text}" for key, text in lost.items()]
     declared_objects = [declared_object(manifest, options["state"]) for manifest in fitting]
     return [replace(declared, problem=refused.get(declared.key)) for declared in declared_objects]

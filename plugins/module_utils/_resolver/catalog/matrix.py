@@ -136,15 +136,15 @@ class Matrix(NamedTuple):
     """The compatibility of all instancetypes and preferences.
 
     instancetypes, preferences: their facts, in order. cells: one row for each instancetype.
-    wrong_labels: dictionaries with kind, name, and the fields of WrongLabel. states: `replacement.as_facts` of the
-    objects that are not active.
+    wrong_labels: dictionaries with kind, name, and the fields of WrongLabel. deprecated_objects: `replacement.as_facts`
+    of the objects that are not active.
     """
 
     instancetypes: list[Facts]
     preferences: list[Facts]
     cells: list[list[Cell]]
     wrong_labels: list[Facts]
-    states: list[Facts]
+    deprecated_objects: list[Facts]
 
 
 def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
@@ -169,14 +169,14 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         for object_facts in (*instancetypes, *preferences)
         for item in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
     ]
-    states = [as_facts(item) for item in replacements([*objects[INSTANCETYPE], *objects[PREFERENCE]])]
-    return Matrix(instancetypes, preferences, cells, wrong, states)
+    deprecated_objects = [as_facts(item) for item in replacements([*objects[INSTANCETYPE], *objects[PREFERENCE]])]
+    return Matrix(instancetypes, preferences, cells, wrong, deprecated_objects)
 
 
 def as_data(matrix: Matrix) -> dict[str, Any]:
     """{instancetypes, preferences, matrix}: the facts, sorted by namespace and name; about the pairs
-    {fits, incompatible, unsatisfied, wrong_labels, states}: instancetype → preferences that it satisfies; the pairs
-    that do not fit, with the reasons; the preferences that nothing satisfies.
+    {fits, incompatible, unsatisfied, wrong_labels, deprecated_objects}: instancetype → preferences that it
+    satisfies; the pairs that do not fit, with the reasons; the preferences that nothing satisfies.
     """
     names = [label(object_facts) for object_facts in matrix.preferences]
     rows = list(zip(map(label, matrix.instancetypes), matrix.cells))
@@ -190,7 +190,7 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
         ],
         "unsatisfied": unsatisfied(matrix),
         "wrong_labels": matrix.wrong_labels,
-        "states": matrix.states,
+        "deprecated_objects": matrix.deprecated_objects,
     }
     return {
         "instancetypes": sorted(matrix.instancetypes, key=_place),
