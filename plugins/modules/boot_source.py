@@ -147,9 +147,10 @@ options:
   storage_class: &storage_class
     description: Storage class of the volume, by default that of the cluster.
     type: str
-  access_mode: &access_mode
-    description: Access mode of the volume, by default what CDI's StorageProfile has.
-    type: str
+  access_modes: &access_modes
+    description: Access modes of the volume, by default what CDI's StorageProfile has.
+    type: list
+    elements: str
     choices: [ReadWriteOnce, ReadWriteMany, ReadWriteOncePod]
   volume_mode: &volume_mode
     description: Volume mode of the volume, by default what CDI's StorageProfile has.
@@ -171,14 +172,14 @@ options:
     description: Whether CDI's importer pulls the image, or the node. Images pulled by a node need its credentials.
     type: str
     choices: [pod, node]
-  secret: &secret
+  secret_ref: &secret_ref
     description:
       - Secret in the namespace with credentials for O(image) or O(url). CDI reads C(accessKeyId) and C(secretKey); for
         O(image) the module also reads a Secret of type C(kubernetes.io/dockerconfigjson).
       - With O(schedule), CDI needs the Secret in its own namespace, too. The module looks there if the user may read
         the APIService C(v1beta1.upload.cdi.kubevirt.io), which names that namespace.
     type: str
-  ca_config_map: &ca_config_map
+  cert_config_map: &cert_config_map
     description:
       - ConfigMap in the namespace with the CA certificates of the server, in keys that end in C(.crt) or C(.pem).
       - With O(schedule), CDI needs the ConfigMap in its own namespace, too.
@@ -240,14 +241,14 @@ options:
       upload_proxy: *upload_proxy
       size: *size
       storage_class: *storage_class
-      access_mode: *access_mode
+      access_modes: *access_modes
       volume_mode: *volume_mode
       force_bind: *force_bind
       keep: *keep
       architecture: *architecture
       pull_method: *pull_method
-      secret: *secret
-      ca_config_map: *ca_config_map
+      secret_ref: *secret_ref
+      cert_config_map: *cert_config_map
       consumers: *consumers
       query_registry: *query_registry
       insecure_registry: *insecure_registry
@@ -279,7 +280,7 @@ EXAMPLES = r"""
     name: rhel9-hardened
     namespace: golden-images
     image: registry.example/rhel9:9.6
-    secret: pull
+    secret_ref: pull
     size: 20Gi
     instancetype: {name: u1.medium}
     preference: {name: rhel.9}

@@ -149,7 +149,7 @@ virtual_machines:
       type: dict
       returned: with the check V(quota)
       contains:
-        runs: {description: Whether the VM has a pod., type: bool, returned: always}
+        has_pod: {description: Whether the VM has a pod., type: bool, returned: always}
         depends_on_order:
           description: Whether the API server admits the pod in some orders of the LimitRanges only. It chooses the
             order at random for each pod, so that another attempt of KubeVirt may succeed.
@@ -221,7 +221,7 @@ instancetypes:
       type: bool
       returned: always
     node_count: {description: Number of nodes that could run such a VM., type: int, returned: always}
-    nodes_total: {description: Number of nodes of the cluster., type: int, returned: always}
+    cluster_node_count: {description: Number of nodes of the cluster., type: int, returned: always}
     additional_vms: {description: Number of additional VMs that fit now., type: int, returned: always}
     problem:
       description: Missing resources, if no node could run such a VM.

@@ -432,7 +432,7 @@ virtual_machines:
       returned: with O(include=diagnosis)
       contains:
         state:
-          description: V(runs) or V(stopped) as declared, V(pending) on its way there, or V(broken).
+          description: V(running) or V(stopped) as declared, V(pending) on its way there, or V(broken).
           type: str
           returned: always
         link: {description: Name of the first broken link., type: str, returned: when broken, sample: scheduling}

@@ -113,7 +113,7 @@ def capacities(capacity: Iterable[Result]) -> list[Result]:
     """The `instancetypes` of capacity_info, checked. Raises AnsibleFilterError."""
     entries = list(capacity)
     for index, entry in enumerate(entries):
-        _require(entry, ("name", "fits", "node_count", "nodes_total", "additional_vms"), f"capacity[{index}]")
+        _require(entry, ("name", "fits", "node_count", "cluster_node_count", "additional_vms"), f"capacity[{index}]")
     return [{"problem": "", **entry} for entry in entries]
 
 

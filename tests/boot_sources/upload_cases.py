@@ -55,7 +55,7 @@ _SAID = (
     ),
     (r"size: required: .*", "when creating a resource, the size must be specified"),
     (
-        r"value of access_mode must be one of: .*, got: ReadOnlyMany",
+        r"value of access_modes must be one or more of: .* Got no match for: ReadOnlyMany",
         "cannot upload to a readonly volume, use either ReadWriteOnce or ReadWriteMany if supported",
     ),
     (r"size: '(.*?)': (quantities must|unable to)(.*)", r"validation failed for size=\1: \2\3"),

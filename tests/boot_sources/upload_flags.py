@@ -47,11 +47,11 @@ def wish(args: list[str], namespace: str) -> Wish:
         "namespace": namespace,
         "size": flags["size"] or flags["pvc-size"],
         "storage_class": flags["storage-class"],
-        "access_mode": flags["access-mode"],
         "volume_mode": _MODES.get(mode, ""),
     }
     options = {
         **{option: text for option, text in texts.items() if text},
+        **({"access_modes": [flags["access-mode"]]} if flags["access-mode"] else {}),
         "force_bind": flags["force-bind"],
         "upload": {
             "path": path,

@@ -31,7 +31,7 @@ class Image(NamedTuple):
     name: str
     namespace: str
     secret: str = ""
-    ca_config_map: str = ""
+    cert_config_map: str = ""
     architecture: str = ""
     insecure: bool = False
 

@@ -169,7 +169,7 @@ def _source(options: Options, digest: str) -> Manifest:
     if options.get("image"):
         return {"registry": _registry(options, reference(options["image"])._replace(digest=digest).name)}
     http = {"url": options["url"], "checksum": options.get("checksum")}
-    access = {"secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")}
+    access = {"secretRef": options.get("secret_ref"), "certConfigMap": options.get("cert_config_map")}
     return {"http": _without_empty({**http, **access})}
 
 
@@ -213,20 +213,19 @@ def _registry(options: Options, name: str = "") -> Manifest:
             "url": f"docker://{name}" if name else None,
             "imageStream": options.get("image_stream"),
             "pullMethod": options.get("pull_method") or (None if name else "node"),
-            "secretRef": options.get("secret"),
-            "certConfigMap": options.get("ca_config_map"),
+            "secretRef": options.get("secret_ref"),
+            "certConfigMap": options.get("cert_config_map"),
             "platform": {"architecture": architecture} if architecture else None,
         }
     )
 
 
 def _storage(options: Options) -> Manifest:
-    modes = [options["access_mode"]] if options.get("access_mode") else None
     return _without_empty(
         {
             "resources": {"requests": {"storage": parse(options["size"]).text}},
             "storageClassName": options.get("storage_class"),
-            "accessModes": modes,
+            "accessModes": options.get("access_modes"),
             "volumeMode": options.get("volume_mode"),
         }
     )

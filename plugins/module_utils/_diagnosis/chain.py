@@ -27,7 +27,7 @@ CHAIN: Final[tuple[Link, ...]] = (
 )
 """The links in the order in which a VM comes to its guest. One that is broken hides those after it."""
 
-RUNS: Final = "runs"
+RUNS: Final = "running"
 STOPPED: Final = "stopped"
 BROKEN: Final = "broken"
 PENDING: Final = "pending"

@@ -123,7 +123,7 @@ def test_remedies_work(
         for place, fault in zip(places, faults):
             diagnosis = now.get(place.namespace, {})
             wanted = OTHERS.get(fault.name)
-            if diagnosis.get("link") != wanted if wanted else wanted is None and diagnosis.get("state") != "runs":
+            if diagnosis.get("link") != wanted if wanted else wanted is None and diagnosis.get("state") != "running":
                 result[fault.name] = diagnosis
         return result
 
@@ -159,4 +159,4 @@ def test_one_remedy_raises_a_quota_for_all(new_places: NewPlaces, cluster: Path,
     del options["names"]
     assert "for this VM and 2 more" in alone["diagnosis"]["remedy"]
     play([written(alone["diagnosis"], {})], str(cluster), tmp_path)
-    wait_until(lambda: all_are("runs"), 600)
+    wait_until(lambda: all_are("running"), 600)

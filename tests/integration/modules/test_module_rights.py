@@ -289,7 +289,7 @@ def boot_source_info(play: Play) -> None:
 
 def _private_image(play: Play, where: dict[str, Any]) -> None:
     with _private_registry(play) as image:
-        requested = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
+        requested = {"secret_ref": play.name, "cert_config_map": play.name, "insecure_registry": True}
         play.step(**where, name=f"{play.name}-image", image=image, **requested)
 
 

@@ -45,7 +45,7 @@ def test_invalid_input_is_a_one_line_error(arguments: tuple[Any, ...], result: s
 
 
 def test_page_shows_instancetypes_that_fit_the_cluster() -> None:
-    capacity = [{"name": "web.small", "fits": True, "node_count": 3, "nodes_total": 4, "additional_vms": 12}]
+    capacity = [{"name": "web.small", "fits": True, "node_count": 3, "cluster_node_count": 4, "additional_vms": 12}]
     assert "1 of 1 instancetypes fit the nodes" in catalog(DEFINITION, "html", capacity=capacity)
     assert "fit the nodes" not in catalog(DEFINITION, "html")
     for wrong, message in (

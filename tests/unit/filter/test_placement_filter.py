@@ -31,7 +31,7 @@ def launcher(name: str, where: str, phase: str = "Running") -> Manifest:
 
 
 def test_instancetypes_count_the_room_that_vms_leave() -> None:
-    large = {"name": "large", "fits": True, "node_count": 2, "nodes_total": 2, "additional_vms": 3}
+    large = {"name": "large", "fits": True, "node_count": 2, "cluster_node_count": 2, "additional_vms": 3}
     assert placement(vm(), nodes=[node("x"), node("y")], objects=[LARGE], instancetypes=LARGE)["instancetypes"] == [
         large
     ]

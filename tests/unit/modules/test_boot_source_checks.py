@@ -111,12 +111,12 @@ VIRT_DEFAULT = storage_class("fast", "Immediate", "storageclass.kubevirt.io/is-d
             {**IMAGE, "schedule": "@daily"},
             "no DataImportCron has made the DataSource fedora, so CDI never moves it; delete the DataSource first",
         ),
-        ({}, {**URL, "secret": "pull"}, "secret: there is no Secret golden/pull"),
-        ({}, {**URL, "ca_config_map": "ca"}, "ca_config_map: there is no ConfigMap golden/ca"),
+        ({}, {**URL, "secret_ref": "pull"}, "secret_ref: there is no Secret golden/pull"),
+        ({}, {**URL, "cert_config_map": "ca"}, "cert_config_map: there is no ConfigMap golden/ca"),
         (
             {"secrets": [named("pull")]},
-            {**IMAGE, "schedule": "@daily", "secret": "pull"},
-            "secret: there is no Secret cdi/pull",
+            {**IMAGE, "schedule": "@daily", "secret_ref": "pull"},
+            "secret_ref: there is no Secret cdi/pull",
         ),
         ({}, {**URL, "storage_class": "none"}, "storage_class: there is no StorageClass none"),
         ({}, {**IMAGE, "schedule": "@daily", "storage_class": "none"}, "there is no StorageClass none"),
@@ -141,13 +141,13 @@ def test_failed_checks_send_nothing(boot: Run, lists: Manifest, options: Manifes
     ("lists", "options"),
     [
         ({}, URL),
-        ({"secrets": [named("pull")]}, {**URL, "secret": "pull"}),
+        ({"secrets": [named("pull")]}, {**URL, "secret_ref": "pull"}),
         ({"classes": [LATE]}, {**URL, "storage_class": "late", "force_bind": True}),
         ({"classes": [LATE]}, {**IMAGE, "schedule": "@daily", "storage_class": "late"}),
         ({"classes": [LATE_DEFAULT, VIRT_DEFAULT]}, URL),
         (
             {"secrets": [named("pull")], "cdi_secrets": [named("pull")]},
-            {**IMAGE, "schedule": "@daily", "secret": "pull"},
+            {**IMAGE, "schedule": "@daily", "secret_ref": "pull"},
         ),
         (
             {"sources": [named("fedora", metadata={"labels": {"cdi.kubevirt.io/dataImportCron": "fedora"}})]},
@@ -192,7 +192,7 @@ def test_unreadable_objects_are_not_checked(boot: Run) -> None:
         store.answers["GET", path] = (403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no"})
     store.lists[f"{CORE}/golden/secrets"] = [named("pull")]
 
-    result = boot(store, storage_class="late", schedule="@daily", secret="pull", **IMAGE)
+    result = boot(store, storage_class="late", schedule="@daily", secret_ref="pull", **IMAGE)
 
     assert not result.get("failed"), result
     assert "CDI needs the Secret pull in its own namespace, too; which namespace that is, is not known" in str(
@@ -221,7 +221,7 @@ def test_forbidden_reviews_are_a_warning(boot: Run) -> None:
 
 
 def test_check_mode_warns_of_missing_objects(boot: Run) -> None:
-    result = boot(cluster(), check=True, **{**URL, "preference": {"name": "lost"}, "secret": "pull"})
+    result = boot(cluster(), check=True, **{**URL, "preference": {"name": "lost"}, "secret_ref": "pull"})
 
     assert not result.get("failed") and len(result["warnings"]) == 2, result
 

@@ -22,7 +22,7 @@ def test_vms_of_the_cluster_are_placed(run: Run) -> None:
     first, second, third = result["virtual_machines"]
     assert (first["node"], first["migration"]["nodes"]) == ("x", ["x", "y"][1:])
     assert (second["node"], third["node"]) == ("y", "y")
-    small = {"name": "small", "fits": True, "node_count": 2, "nodes_total": 2, "additional_vms": 1}
+    small = {"name": "small", "fits": True, "node_count": 2, "cluster_node_count": 2, "additional_vms": 1}
     assert result["instancetypes"] == [small]
     assert placement_info(run, cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["additional_vms"] == 3
 

@@ -17,7 +17,7 @@ def test_vms_of_the_cluster_are_judged(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), quotas=[team], pods=[launcher("a")])
     result = check_result(run, cluster, "quota", namespace="shop")
     assert (result["changed"], result["fits"], result["warnings"]) == (False, False, [])
-    assert [(item["runs"], item["fits"]) for item in result["virtual_machines"]] == [
+    assert [(item["has_pod"], item["fits"]) for item in result["virtual_machines"]] == [
         (True, True),
         (False, True),
         (False, False),

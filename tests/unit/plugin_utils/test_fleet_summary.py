@@ -176,7 +176,7 @@ def test_parts_without_a_content_are_left_out() -> None:
     bare = page([vm("a")]).text
     for words in ("as declared", "no team", "fit the nodes", "Team VMs"):
         assert words not in bare
-    assert "All VMs run, or are stopped, as declared." in page([vm("a", diagnosis={"state": "runs"})]).text
+    assert "All VMs run, or are stopped, as declared." in page([vm("a", diagnosis={"state": "running"})]).text
 
 
 def test_another_label_has_the_team() -> None:

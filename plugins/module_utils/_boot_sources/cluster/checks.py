@@ -27,7 +27,7 @@ from .state import LABELED, BootSourceState, OwnHandler, has_content
 from .upload import proxy_connections, proxy_url
 
 _DATA_SOURCE: Final = "DataSource"
-_REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
+_REFERENCES: Final = ((SECRET, "secret_ref"), (CONFIG_MAP, "cert_config_map"))
 
 
 def resolve_contents(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
@@ -125,8 +125,8 @@ class _Checks:
     def _credentials(self, boot_source: BootSourceState) -> Iterator[Finding]:
         """To poll, CDI also reads them in its own namespace, and does not report missing ones."""
         options = boot_source.options
-        if options.get("secret") and options.get("pull_method") == "node":
-            text = "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration"
+        if options.get("secret_ref") and options.get("pull_method") == "node":
+            text = "CDI pulls by the node without secret_ref; add it to imagePullSecrets of CDI's configuration"
             yield Finding(text, severity=WARNING)
         for kind, option in _REFERENCES:
             name = options.get(option)

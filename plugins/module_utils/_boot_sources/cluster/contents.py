@@ -26,7 +26,7 @@ _CHUNK: Final = 1 << 20
 
 def image_content(session: Session, options: Options) -> Content:
     """The content of a boot source's image, from its registry."""
-    secret, ca, architecture = (options.get(name) or "" for name in ("secret", "ca_config_map", "architecture"))
+    secret, ca, architecture = (options.get(name) or "" for name in ("secret_ref", "cert_config_map", "architecture"))
     image = Image(options["image"], options["namespace"], secret, ca, architecture, options["insecure_registry"])
     if not options["query_registry"]:
         digest = reference(image.name).digest

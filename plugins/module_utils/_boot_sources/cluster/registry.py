@@ -153,9 +153,11 @@ def content_of(session: Session, source: Image) -> Content:
     try:
         parsed = reference(source.name)
         if source.secret:
-            login = credentials(_required(session, SECRET, source.namespace, source.secret, "secret"), parsed.registry)
-        if source.ca_config_map:
-            config_map = _required(session, CONFIG_MAP, source.namespace, source.ca_config_map, "ca_config_map")
+            login = credentials(
+                _required(session, SECRET, source.namespace, source.secret, "secret_ref"), parsed.registry
+            )
+        if source.cert_config_map:
+            config_map = _required(session, CONFIG_MAP, source.namespace, source.cert_config_map, "cert_config_map")
             certificates = _certificates(config_map)
         # CDI takes any certificate of these, and plain HTTP.
         insecure = source.insecure or parsed.host in (cdi(session).config.get("insecureRegistries") or ())
@@ -176,5 +178,5 @@ def _certificates(config_map: Manifest) -> str:
     encoded = (config_map.get("binaryData") or {}).items()
     texts += [base64.b64decode(text).decode() for name, text in encoded if name.endswith(_CERTIFICATES)]
     if not texts:
-        raise ImageError(f"ca_config_map: {name_of(config_map)} has no key that ends in .crt or .pem")
+        raise ImageError(f"cert_config_map: {name_of(config_map)} has no key that ends in .crt or .pem")
     return "\n".join(texts)

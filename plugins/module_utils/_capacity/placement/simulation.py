@@ -72,13 +72,14 @@ def simulate(
 
 
 def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str, Any]:
-    """{name, fits, node_count, nodes_total, additional_vms, problem}. fits: an empty node could run it. node_count: the
-    number of such nodes. additional_vms: how many more such VMs fit now. problem: what is missing if no node could.
+    """{name, fits, node_count, cluster_node_count, additional_vms, problem}. fits: an empty node could run it.
+    node_count: the number of such nodes. cluster_node_count: that of all nodes. additional_vms: how many more such VMs
+    fit now. problem: what is missing if no node could.
     """
     answer = _answer(empty, sample.pod)
     additional = batch.remaining_pods(sample.pod) if answer["fits"] and not isinstance(sample.pod, str) else 0
     del answer["evaluated"], answer["nodes"]
-    return {"name": sample.name, **answer, "nodes_total": len(empty.state.nodes), "additional_vms": additional}
+    return {"name": sample.name, **answer, "cluster_node_count": len(empty.state.nodes), "additional_vms": additional}
 
 
 def _vm_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:

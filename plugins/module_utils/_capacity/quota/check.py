@@ -117,7 +117,7 @@ def check_quotas(
     for vm in vms:
         key = namespaced_name(vm)
         namespace, running_pod = namespaces[key[0]], running_pods.get(key)
-        result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
+        result = {"name": key[1], "namespace": key[0], "has_pod": running_pod is not None, "evaluated": True}
         try:
             change = namespace.change(vm, lookup, running_pod, key in existing, running_policy)
             problems, depends_on_order = namespace.rejections(change)

@@ -56,7 +56,7 @@ _MEANT: Final[dict[str, tuple[str, ...]]] = {
     "emptydir": ("empty_disk",),
     **dict.fromkeys(("disksize", "capacity", "volumesize", "sizegb", "size"), _DISK_SIZE),
     **dict.fromkeys(("storageclass", "storageclassname", "datastore", "storagepool"), _STORAGE),
-    **dict.fromkeys(("accessmode", "accessmodes"), ("access_mode", "boot.access_modes", "import.access_modes")),
+    **dict.fromkeys(("accessmode", "accessmodes"), ("access_modes", "boot.access_modes", "import.access_modes")),
     **dict.fromkeys(("diskbus", "interface"), ("bus", "devices.preferred_disk_bus", *_NETWORKS)),
     **dict.fromkeys(("interfaces", "nic", "nics", "net", "networkinterfaces", "ports"), _NETWORKS),
     **dict.fromkeys(("mac", "macaddr", "hwaddr"), ("mac_address", "networks.mac_address")),

@@ -118,11 +118,11 @@ def test_volume_takes_a_file() -> None:
 def test_volume_imports_an_image_by_digest() -> None:
     params = options(
         image="quay.io/a/b:1",
-        secret="pull",
+        secret_ref="pull",
         architecture="arm64",
         pull_method="pod",
         storage_class="fast",
-        access_mode="ReadWriteMany",
+        access_modes=["ReadWriteMany"],
         volume_mode="Block",
         force_bind=True,
     )

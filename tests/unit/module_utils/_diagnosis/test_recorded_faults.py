@@ -69,12 +69,12 @@ def test_the_vm_alone_names_the_fault(name: str) -> None:
 def test_a_target_pod_is_not_the_guests() -> None:
     objects = [item for item in RECORDED["faults"]["migration stuck"] if item["kind"] != "VirtualMachineInstance"]
     [found] = diagnoses([*RECORDED["common"], *objects], KubeVirt(NEWEST), "", node_reasons)
-    assert found["diagnosis"]["state"] == "runs"
+    assert found["diagnosis"]["state"] == "running"
 
 
 def test_a_recorded_healthy_vm_runs() -> None:
     found = of("healthy")
-    assert (found["state"], found.get("link")) == ("runs", None)
+    assert (found["state"], found.get("link")) == ("running", None)
     assert {"controller", "scheduling", "obsolete"} <= set(found["passed"])
 
 

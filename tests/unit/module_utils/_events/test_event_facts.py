@@ -283,7 +283,7 @@ def diagnosis(state: str, link: str = "claim") -> Manifest:
         (diagnosis("broken"), facts.Fact("claim", "claim: no claim", OLD)),
         ({**diagnosis("broken"), "evidence": []}, facts.Fact("claim", "claim: no claim", "")),
         (diagnosis("broken", "restart"), None),
-        (diagnosis("runs"), None),
+        (diagnosis("running"), None),
     ],
 )
 def test_a_broken_link_is_a_fact(diagnosed: Manifest, fact: facts.Fact | None) -> None:

@@ -97,7 +97,7 @@ def a_fleet() -> dict[str, Any]:
             vm("calm", restart_reason="none needed", labels={"team": "web"}),
             vm("saved", revisions_lost_by=["backup"]),
             vm("lost", revisions_lost_by=["backup", "snapshot"]),
-            vm("runs", diagnosis={"state": "runs"}),
+            vm("runs", diagnosis={"state": "running"}),
             vm("no-quota", diagnosis={**claim, "link": "quota"}),
             *(vm(f"no-claim-{number}", diagnosis=claim) for number in range(2)),
             *(
@@ -136,12 +136,12 @@ def a_fleet() -> dict[str, Any]:
         ],
         "preferences": [entry("windows.<11>", kind=f"{LABEL}Preference")],
         "capacity": [
-            {"name": "u1.small", "fits": True, "node_count": 3, "nodes_total": 4, "additional_vms": 1200},
+            {"name": "u1.small", "fits": True, "node_count": 3, "cluster_node_count": 4, "additional_vms": 1200},
             {
                 "name": "gn1.<x>",
                 "fits": False,
                 "node_count": 0,
-                "nodes_total": 4,
+                "cluster_node_count": 4,
                 "additional_vms": 0,
                 "problem": "0 of 4 nodes have <gpu>",
             },
