@@ -138,9 +138,9 @@ remarks:
   returned: always
   sample: ["vInfo row 7, column CPUs: 'four' is not a whole number; the machine 'web' is left out"]
 existing:
-  description: VMs of the cluster with C(name), C(namespace), C(instancetype), and C(id), C(source_name), C(given) from
-    the annotations that the filter P(virtshape.instancetypes.estate#filter) proposes. Without the right to list them,
-    null.
+  description: VMs of the cluster with C(name), C(namespace), C(instancetype), and C(id), C(source_name), C(assignment)
+    from the annotations that the filter P(virtshape.instancetypes.estate#filter) proposes. Without the right to list
+    them, null.
   type: list
   elements: dict
   returned: if O(existing=true)

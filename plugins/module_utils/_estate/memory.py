@@ -128,7 +128,7 @@ def existing_of(vm: Manifest) -> dict[str, Any]:
             "namespace": namespace_of(vm),
             "id": annotations.get(SOURCE_ID_ANNOTATION) or labels.get(_FORKLIFT_ID),
             "source_name": annotations.get(SOURCE_NAME_ANNOTATION),
-            "given": annotations.get(ASSIGNMENT_ANNOTATION),
+            "assignment": annotations.get(ASSIGNMENT_ANNOTATION),
             "instancetype": next((key.name for key in references(vm) if key.kind == INSTANCETYPE.cluster_kind), ""),
         }
     )
@@ -145,13 +145,13 @@ def remembered(
 ) -> Memory:
     """The memory for machines.
 
-    named: identities of the machines whose VMs the rules name. namespaces: those of the rules. previous: `given` of an
-    earlier proposal, or the whole; None for none. existing: the VMs of the cluster, see `existing_of`; None if they are
-    not known. anew: what of it does not count. Raises FieldError where two sources of memory disagree, or where it is
-    not clear whose a name is.
+    named: identities of the machines whose VMs the rules name. namespaces: those of the rules. previous: `assignments`
+    of an earlier proposal, or the whole; None for none. existing: the VMs of the cluster, see `existing_of`; None if
+    they are not known. anew: what of it does not count. Raises FieldError where two sources of memory disagree, or
+    where it is not clear whose a name is.
     """
     listed = {identity(machine): machine for machine in machines}
-    written = checked_at("previous", _given_of(previous), _SHAPE)
+    written = checked_at("previous", _assignments_of(previous), _SHAPE)
     found = [Given(**{**record, "names": tuple(record.get("names", ()))}) for record in written.get("machines", ())]
     given = _by_identity(listed, found)
     if NAMES in anew:
@@ -196,8 +196,8 @@ def remembered(
     )
 
 
-def _given_of(previous: Any) -> Any:
-    """`given` of a proposal; made of its machines for one of an older version of the collection."""
+def _assignments_of(previous: Any) -> Any:
+    """`assignments` of a proposal, or those that the annotations in a written list of VMs have."""
     if not isinstance(previous, Mapping):
         return {} if previous is None else previous
     if isinstance(previous.get(VMS), (list, tuple)):
@@ -209,12 +209,7 @@ def _given_of(previous: Any) -> Any:
                 for vm, place in marked
             ]
         }
-    if "given" in previous or "machines" not in previous or "bounds" in previous:
-        return previous.get("given", previous)
-    rows = [row for row in previous["machines"] if isinstance(row, Mapping) and row.get("virtual_machine")]
-    return {
-        "machines": [{"id": row.get("id"), "name": row.get("name"), "names": [row["virtual_machine"]]} for row in rows]
-    }
+    return previous.get("assignments", previous)
 
 
 def _by_identity(listed: Mapping[str, Machine], records: Iterable[Given]) -> dict[str, Given]:
@@ -265,7 +260,7 @@ def _of_vm(vm: Mapping[str, Any], listed: Mapping[str, Machine]) -> Given:
 def _told(vm: Mapping[str, Any]) -> dict[str, Any]:
     """The content of the annotation of a VM; nothing if a person has changed it."""
     try:
-        return dict(checked(json.loads(vm.get("given") or "{}"), {field: _RECORD[field] for field in _ANNOTATED}))
+        return dict(checked(json.loads(vm.get("assignment") or "{}"), {field: _RECORD[field] for field in _ANNOTATED}))
     except (FieldError, ValueError):
         return {}
 

@@ -77,7 +77,7 @@ def estate(
             if exception.get("skip")
         ],
         "rightsizing": _rightsizing(kept, rows, policy) if policy.rightsize else [],
-        "given": {
+        "assignments": {
             "bounds": bounds_of(policy),
             "sizes": {name: size.manifest["spec"] for name, size in sorted(own.items())},
             "machines": written(given, memory),

@@ -66,7 +66,7 @@ def test_machines_of_another_estate_are_not_remembered() -> None:
     """A later machine of this estate has the ID of one of theirs, whose source is not known."""
     theirs = [{"name": "web-9", "namespace": "other", "id": "vm-1002", "source_name": "Web 9"}]
     first = proposed(WEB, existing=theirs)
-    assert [record["id"] for record in first["given"]["machines"]] == ["vm-1000", "vm-1001"]
+    assert [record["id"] for record in first["assignments"]["machines"]] == ["vm-1000", "vm-1001"]
     new = {**machine(1002, name="web01"), "source": "vc"}
     second = proposed([*WEB, new], previous=first, existing=theirs)
     assert names(second)["vm-1002"] == "default/web01-3"
@@ -74,7 +74,7 @@ def test_machines_of_another_estate_are_not_remembered() -> None:
 
 def test_order_and_names_of_source_do_not_count() -> None:
     first = proposed(WEB)
-    assert proposed(WEB[::-1])["given"] == first["given"]
+    assert proposed(WEB[::-1])["assignments"] == first["assignments"]
     renamed = [{**WEB[0], "name": "db"}, WEB[1]]
     assert names(proposed(renamed, previous=first)) == names(first)
     assert names(proposed(renamed, existing=on_cluster(first))) == names(first)
@@ -131,11 +131,11 @@ def test_list_and_cluster_that_disagree() -> None:
         WEB, existing=cloned
     )
     twice = json.loads(json.dumps(first))
-    twice["given"]["machines"][1]["names"] = ["default/web01"]
+    twice["assignments"]["machines"][1]["names"] = ["default/web01"]
     assert refusal(WEB, previous=twice).startswith("default/web01 is the name of two machines, vm-1000 'web01' and ")
-    twice["given"]["machines"][1] = twice["given"]["machines"][0]
+    twice["assignments"]["machines"][1] = twice["assignments"]["machines"][0]
     assert "default/web01 and default/web01 for the same machine" in refusal(WEB, previous=twice)
-    assert refusal(WEB, previous={"given": {"machines": [{"id": 3}]}}) == (
+    assert refusal(WEB, previous={"assignments": {"machines": [{"id": 3}]}}) == (
         "previous.machines[0].id: expected a text, found 3; put it in quotes, or write {{ value | string }} if it comes"
         " from a template"
     )
@@ -393,11 +393,9 @@ def test_names_anew_are_those_of_a_first_run() -> None:
     }
 
 
-def test_older_lists_and_changed_annotations() -> None:
-    old = {"machines": [{"id": "vm-1001", "name": "WEB01", "virtual_machine": "default/web01"}], "kind": "rvtools"}
-    assert names(proposed(WEB, previous=old)) == {"vm-1000": "default/web01-2", "vm-1001": "default/web01"}
+def test_texts_and_changed_annotations() -> None:
     assert refusal(WEB, previous="text") == "previous: expected a dictionary, found 'text'"
-    vms = [{**vm, "given": "{"} for vm in on_cluster(proposed(WEB))]
+    vms = [{**vm, "assignment": "{"} for vm in on_cluster(proposed(WEB))]
     assert names(proposed(WEB, existing=vms)) == names(proposed(WEB))
 
 
