@@ -265,7 +265,7 @@ _REFUSALS: Final[tuple[tuple[str, re.Pattern[str], Callable[[Case, Evidence, re.
     ("quota", re.compile(f"{_QUOTA.pattern}|exceeded quota|failed quota"), _quota),
     (
         # A LimitRange gives containers its maximum as their limit.
-        "limits",
+        "limit_range",
         re.compile(
             r"(minimum|maximum) \S+ usage per (Container|Pod)|limit to request ratio per"
             r"|must be less than or equal to \S+ limit of"
@@ -293,4 +293,4 @@ def _link(name: str, *, always: bool = False) -> Link:
 
 # KubeVirt makes the disks of VMs that are stopped, too.
 SOURCES: Final = tuple(_link(name, always=True) for name in ("data_source", "clone_right"))
-LINKS: Final = tuple(map(_link, ("policy", "webhook", "admission", "prerequisite", "limits", "quota")))
+LINKS: Final = tuple(map(_link, ("policy", "webhook", "admission", "prerequisite", "limit_range", "quota")))

@@ -45,7 +45,7 @@ OTHERS = {
     "policy that denies": "policy",
     "crash loop": "",
     "node gone": "node",  # its VM tolerates each taint, that of nodes out of service among them
-    "smallest container": "limits",
+    "smallest container": "limit_range",
 }
 """Faults whose remedy is one step, or cannot help in a simulated guest → the link that is broken then, "" for any."""
 

@@ -434,7 +434,7 @@ FAULTS = (
         touches=_of("disks"),
     ),
     Fault("quota", "quota", _quota(**{"requests.memory": "700Mi"}), touches=_of("room")),
-    Fault("limit range", "limits", _limits(type="Pod", max={"memory": "700Mi"}), touches=_of("room")),
+    Fault("limit range", "limit_range", _limits(type="Pod", max={"memory": "700Mi"}), touches=_of("room")),
     Fault(
         "GPU that no node has",
         "device",
@@ -489,7 +489,7 @@ FURTHER = (
         _all(_with_data_volume("big", source={"blank": {}}), _quota(**{"requests.storage": "500Mi"})),
         touches=_of("disks", "room"),
     ),
-    Fault("smallest container", "limits", _limits(type="Container", min={"memory": "8Gi"})),
+    Fault("smallest container", "limit_range", _limits(type="Container", min={"memory": "8Gi"})),
     Fault("4Ti", "scheduling", _guest("domain", "memory", guest="4Ti"), touches=_of("size"), nodes=True),
     Fault(
         "hugepages",

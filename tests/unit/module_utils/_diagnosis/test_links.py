@@ -112,7 +112,11 @@ OPEN = {"domain": {**PORTS, "memory": {"guest": "1Gi"}}, **PROBE}
          "the PriorityClass high of the guest does not exist"),
         (refused('pods "a" is forbidden: violates PodSecurity "restricted:latest": seccompProfile'), "policy",
          "the Pod Security Standard restricted of the namespace"),
-        (refused('Invalid value: "1292Mi": must be less than or equal to memory limit of 700Mi'), "limits", "700Mi"),
+        (
+            refused('Invalid value: "1292Mi": must be less than or equal to memory limit of 700Mi'),
+            "limit_range",
+            "700Mi",
+        ),
         ([vm("Starting", condition("Synchronized", "False", "FailedBackendStorageCreate", "exceeded quota: team"))],
          "quota", "exceeded quota: team"),
         (refused("failed quota: team: must specify limits.cpu"), "quota", "must specify limits.cpu"),
@@ -336,7 +340,7 @@ def test_another_size_is_another_instancetype() -> None:
 
 def test_only_a_limit_range_mends_a_minimum() -> None:
     found = of(*refused('pods "a" is forbidden: minimum memory usage per Container is 8Gi, but request is 1292Mi'))
-    assert found["link"] == "limits" and command(found)[-2:] == ["describe", "limitrange"]
+    assert found["link"] == "limit_range" and command(found)[-2:] == ["describe", "limitrange"]
 
 
 def test_quota_of_a_disk_permits_two_claims() -> None:

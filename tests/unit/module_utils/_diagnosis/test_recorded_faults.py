@@ -24,7 +24,7 @@ LINKS = {
     "missing DataSource": "data_source",
     "import that fails": "import",
     "quota": "quota",
-    "limit range": "limits",
+    "limit range": "limit_range",
     "GPU that no node has": "device",
     "taint": "scheduling",
     "selector": "scheduling",
