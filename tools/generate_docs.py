@@ -26,6 +26,7 @@ DESCRIPTIONS = ROOT / "tools" / "descriptions"
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import module_docs  # noqa: E402
+import public_names  # noqa: E402
 
 from plugins.module_utils._resolver.api.fields import ENUMS  # noqa: E402
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
@@ -84,6 +85,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     for module in MODULES:
         yield fragment_path(module), fragment(module)
     yield ROOT / "docs" / "results.md", module_docs.results_page()
+    yield ROOT / "docs" / "public_names.txt", public_names.page()
 
 
 def fragment_path(module: str) -> Path:
