@@ -117,7 +117,7 @@ def compared(
             entry
             for here in file.found
             for entry in objects.objects_of_manifest(here, kubevirt.release, "default")
-            if isinstance(entry, objects.DeclaredObject)
+            if isinstance(entry, objects.CheckedObject)
         ]
         known = objects.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
         for here in file.found:
@@ -146,7 +146,7 @@ def _ours(here: sources.SourceManifest, known: objects.KnownObjects, kubevirt: K
     for entry in objects.objects_of_manifest(here, kubevirt.release, "default"):
         if isinstance(entry, LocatedFinding):
             errors.append(entry)
-        elif isinstance(entry, objects.DeclaredObject):
+        elif isinstance(entry, objects.CheckedObject):
             errors += evaluate.evaluate([entry], known, kubevirt, level)
     notes = "".join(item.message for item in errors if item.rule in ("unchecked", "not-found"))
     errors = [

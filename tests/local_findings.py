@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check imp
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.command import EXTENSIONS
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.objects import (
-    DeclaredObject,
+    CheckedObject,
     KnownObjects,
     objects_of_manifest,
 )
@@ -38,7 +38,7 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
     for entry in objects_of_manifest(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, LocatedFinding):
             result.append(entry)
-        elif isinstance(entry, DeclaredObject):
+        elif isinstance(entry, CheckedObject):
             known = KnownObjects([entry.manifest, *objects])
             result += evaluate.evaluate([entry], known, kubevirt, checks=CHECKS)
     return [finding for finding in result if finding.severity == ERROR]

@@ -161,7 +161,7 @@ def described(type_name: str, field: str) -> tuple[str, str]:
     return (entry, "") if isinstance(entry, str) else (entry["text"], entry["deprecated"])
 
 
-def _description(root: str, type_name: str, field: argument_spec.Field) -> str | list[str]:
+def _description(root: str, type_name: str, field: argument_spec.OptionField) -> str | list[str]:
     choices = ENUMS.get(field.type, ())
     text, instead = described(type_name, field.name)
     paragraphs = [text]

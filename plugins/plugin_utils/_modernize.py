@@ -35,7 +35,7 @@ from ._catalog_files import builtin_objects
 from ._check import sources
 from ._check.evaluate import refusals
 from ._check.findings import LineFinder, Location
-from ._check.objects import VM, DeclaredObject, KnownObjects
+from ._check.objects import VM, CheckedObject, KnownObjects
 from ._check.placeholders import FORMS
 from ._check.sources import UsageError
 from ._check.tasks import Links, add_linked_files, manifests_of, task_manifests
@@ -175,12 +175,12 @@ def _release(version: str | None) -> Release:
 
 def _read(
     report: _Report, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
-) -> list[tuple[Path, sources.Source]]:
+) -> list[tuple[Path, sources.LocatedDocument]]:
     """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
 
     Files in a folder that cannot be read, such as templates, are noted. links: gets the files that tasks take.
     """
-    read: list[tuple[Path, sources.Source]] = []
+    read: list[tuple[Path, sources.LocatedDocument]] = []
     origins: dict[Path, str] = {}
     earlier = Path(output).resolve() if output else None
     for path in paths:
@@ -226,7 +226,7 @@ def _edit(report: _Report, location: Location, new: Manifest, *others: Manifest)
 
 
 def _converted_task(
-    report: _Report, source: sources.Source, task: sources.SourceManifest, origin: Sources, release: Release
+    report: _Report, source: sources.LocatedDocument, task: sources.SourceManifest, origin: Sources, release: Release
 ) -> str | None:
     """The text of the file with a task that names an instancetype; None if it stays as it is."""
     location, manifest = task.location, task.manifest
@@ -304,7 +304,7 @@ def _check_accepted(location: Location, before: Manifest, after: Manifest, origi
     if before["kind"] != VM or after == before:
         return
     lookup = KnownObjects(origin.catalog or ())
-    old, new = (refusals(DeclaredObject(location, manifest), lookup, release) for manifest in (before, after))
+    old, new = (refusals(CheckedObject(location, manifest), lookup, release) for manifest in (before, after))
     # A VM with placeholders is judged only by what the conversion changes.
     found = [] if FORMS.search(json.dumps(before, default=str)) else [(finding, "") for finding in old]
     known = {finding.message for finding in old}

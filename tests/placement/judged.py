@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import PodPlacer  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
     PodInfo,
     Storage,
@@ -36,14 +36,14 @@ _BUILD = CHECKOUT / ".cache" / "kube_scheduler"
 
 def ours(case: Case) -> list[list[str]]:
     """The nodes that each pending pod of a cluster fits on, by the resolver."""
-    placing = Batch(_state(case))
+    placing = PodPlacer(_state(case))
     names = [node.name for node in placing.state.nodes]
     return [[names[number] for number in placing.fitting(pod)] for pod in _pending(case)]
 
 
 def batch(case: Case) -> list[str]:
     """The nodes that the resolver places the pending pods on, one after the other; "" for none."""
-    placing = Batch(_state(case))
+    placing = PodPlacer(_state(case))
     numbers = [placing.place(pod) for pod in _pending(case)]
     return ["" if number is None else placing.state.nodes[number].name for number in numbers]
 

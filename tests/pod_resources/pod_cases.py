@@ -20,8 +20,8 @@ from vector_run import Failure, differences, groups, judged, load  # noqa: E402,
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (  # noqa: E402
+    MigrationSource,
     Pod,
-    Source,
     Unrenderable,
     pod,
 )
@@ -63,7 +63,7 @@ def _answer(case: Case) -> Case:
     status = vmi.get("status")
     try:
         if given.get("operation") == "migrationTarget":
-            source = Source(given.get("sourceNodeLabels") or {}, given.get("sourcePodNodeSelector"))
+            source = MigrationSource(given.get("sourceNodeLabels") or {}, given.get("sourcePodNodeSelector"))
             made = pod(metadata, spec, around, status or {}, source)
             # The collection starts no migrations to chosen nodes.
             added = given.get("addedNodeSelector") if around.kubevirt.release.has("1.6") else None

@@ -11,7 +11,7 @@ from .._resolver.api.errors import QuantityError
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, annotations_of
 from .._resolver.api.quantity import BINARY_SI, Quantity, parse
-from .._resolver.preflight.references import Source, requested_size
+from .._resolver.preflight.references import DiskSource, requested_size
 
 _CONTENT: Final = "cdi.kubevirt.io/storage.contentType"
 _IMAGE_SIZE: Final = "cdi.Kubervirt.io/virtualSize"
@@ -19,7 +19,7 @@ _IMAGE_SIZE: Final = "cdi.Kubervirt.io/virtualSize"
 _OVERHEAD: Final = 0.06
 
 
-def size_finding(template: Manifest, path: str, source: Source, content: Manifest) -> Finding | None:
+def size_finding(template: Manifest, path: str, source: DiskSource, content: Manifest) -> Finding | None:
     """A finding for a disk that is declared smaller than its source; None if it is not, or if that is not certain.
 
     template: of the DataVolume, at the path. source, content: the claim or the snapshot that is cloned.

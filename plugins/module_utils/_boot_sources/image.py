@@ -57,7 +57,7 @@ class Content(NamedTuple):
     missing: bool = False
 
 
-class Reference(NamedTuple):
+class ImageReference(NamedTuple):
     """The name of an image. tag, digest: "" without one; a digest overrides a tag."""
 
     registry: str
@@ -75,7 +75,7 @@ class Reference(NamedTuple):
         return f"{self.registry}/{self.repository}" + (f"@{self.digest}" if self.digest else f":{self.tag}")
 
 
-def reference(text: str) -> Reference:
+def reference(text: str) -> ImageReference:
     """Parses the name of an image, with or without ``docker://``. Raises ImageError."""
     name, _at, digest = text.removeprefix("docker://").partition("@")
     first, slash, rest = name.partition("/")
@@ -89,7 +89,7 @@ def reference(text: str) -> Reference:
     valid = _HOST.fullmatch(registry) and _NAME.fullmatch(path) and (not tag or _TAG.fullmatch(tag))
     if not valid or ("@" in text and not _DIGEST.fullmatch(digest)):
         raise ImageError(f"{text!r} is not the name of an image; write it like quay.io/containerdisks/fedora:latest")
-    return Reference(registry, path, "" if digest else tag or "latest", digest)
+    return ImageReference(registry, path, "" if digest else tag or "latest", digest)
 
 
 def challenge(header: str) -> tuple[str, dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import Final
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
-from .._resolver.preflight.references import Source, new_sources, references, templates_of
+from .._resolver.preflight.references import DiskSource, new_sources, references, templates_of
 from .clone_sizes import size_finding
 from .disk_sizes import unshrinkable
 from .source import CloneRight, import_failure, target_of
@@ -45,7 +45,7 @@ def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -
         yield from unshrinkable(vm, live, objects)
 
 
-def _size_finding(template: Manifest, path: str, content: Source, objects: Lookup) -> Finding | None:
+def _size_finding(template: Manifest, path: str, content: DiskSource, objects: Lookup) -> Finding | None:
     manifest = get_readable(objects, content.kind, content.namespace, content.name)
     return size_finding(template, path, content, manifest) if manifest is not None else None
 
@@ -63,7 +63,7 @@ def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[CloneRight]:
     return (_right(vm, source) for source in new_sources(vm, live) if source.namespace != namespace_of(vm))
 
 
-def _right(vm: Manifest, source: Source) -> CloneRight:
+def _right(vm: Manifest, source: DiskSource) -> CloneRight:
     """The right of the service account for which virt-controller asks."""
     spec = vm["spec"]["template"].get("spec") or {}
     volumes: Iterable[Manifest] = spec.get("volumes") or ()
@@ -72,7 +72,7 @@ def _right(vm: Manifest, source: Source) -> CloneRight:
     return CloneRight((namespace_of(vm), account), source.namespace, source.name, source.kind == _SNAPSHOT)
 
 
-def _source_object(source: Source, objects: Lookup) -> tuple[Source | None, Finding | None]:
+def _source_object(source: DiskSource, objects: Lookup) -> tuple[DiskSource | None, Finding | None]:
     """The claim or snapshot behind a source, and why it cannot give a disk. None for what is not known."""
     label = ""
     for _step in range(_DEPTH):
@@ -91,7 +91,7 @@ def _source_object(source: Source, objects: Lookup) -> tuple[Source | None, Find
         if ready and is_missing(objects, *target):
             text = f"{label} refers to the {target.kind} {target.label}, which does not exist{why}"
             return None, Finding(text, WARNING, source.path, missing=True)
-        source = Source(source.path, *target)
+        source = DiskSource(source.path, *target)
         if source.kind != _SOURCE and ready and not is_ready:
             return source, Finding(f"{label} is not ready{why}", WARNING, source.path)
     return None, Finding(f"{label} is one of a long chain; name its claim", WARNING, source.path)

@@ -18,7 +18,7 @@ from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.quantity import parse as quantity
 from .._resolver.api.unquoted import wrong_type
 from .._resolver.catalog.matrix import facts
-from .._resolver.catalog.selection import Selection
+from .._resolver.catalog.selection import CatalogSelection
 
 DENY: Final = "deny"
 WARN: Final = "warn"
@@ -263,7 +263,7 @@ def _selected(options: Manifest, matcher_field: MatcherField, objects: list[Mani
     fields = _SELECTING if matcher_field is INSTANCETYPE else ("preferences",)
     patterns: dict[str, Any] = {field: tuple(options.get(field, ())) for field in fields}
     try:
-        return Selection(kinds=(matcher_field.matcher,), **patterns).select(objects)
+        return CatalogSelection(kinds=(matcher_field.matcher,), **patterns).select(objects)
     except CatalogError as error:
         raise FieldError("", str(error)) from None
 

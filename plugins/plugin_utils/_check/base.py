@@ -25,7 +25,7 @@ from ...module_utils._resolver.kubevirt.vm.readiness import run_strategy
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .evaluate import shown_change
 from .findings import LocatedFinding
-from .objects import VM, DeclaredObject, KnownObjects, has_name
+from .objects import VM, CheckedObject, KnownObjects, has_name
 
 NEEDS_RESTART: Final = "needs-restart"
 _SHOWN: Final = 3
@@ -49,7 +49,7 @@ class ChangedGuest(NamedTuple):
     refresh: bool
 
 
-def by_key(objects: Iterable[DeclaredObject]) -> dict[ObjectKey, Manifest]:
+def by_key(objects: Iterable[CheckedObject]) -> dict[ObjectKey, Manifest]:
     """The objects of a revision by their keys. Objects without a name cannot be found again."""
     return {ObjectKey.of(declared.manifest): declared.manifest for declared in objects if has_name(declared.manifest)}
 
@@ -63,9 +63,9 @@ class Comparison:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[DeclaredObject, Manifest]],
+        pairs: Sequence[tuple[CheckedObject, Manifest]],
         base_lookup: KnownObjects,
-        head: Sequence[DeclaredObject],
+        head: Sequence[CheckedObject],
         head_lookup: KnownObjects,
         kubevirt: KubeVirt,
     ) -> None:
@@ -109,7 +109,7 @@ class Comparison:
                 refresh = before.get("spec") == declared.manifest.get("spec")
                 yield ChangedGuest(declared.label, declared.location.file, *figures, effect.needs, refresh)
 
-    def _effect(self, declared: DeclaredObject, before: Manifest) -> GuestEffect | None:
+    def _effect(self, declared: CheckedObject, before: Manifest) -> GuestEffect | None:
         """The effect of the change or, if the VM is the same, of a refresh; None without either."""
         admitted = admit(before, None, self._before).admitted
         if admitted is None:
@@ -129,7 +129,7 @@ class Comparison:
             return None
         return None if captured == current else guest_effect(vm, copy(vm), ASSUMED, self._refreshed, captured, current)
 
-    def _restart(self, declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+    def _restart(self, declared: CheckedObject, before: Manifest) -> Iterator[LocatedFinding]:
         effect = self._effect(declared, before)
         if effect is not None and effect.needs == RESTART:
             fields = _by_item(effect.by_restart or [str(change["field"]) for change in effect.changes])
@@ -145,7 +145,7 @@ class Comparison:
             message = "the effect on a running guest is unknown until the errors of the VM are fixed"
             yield declared.finding("unchecked", NOTE, "spec", message)
 
-    def _changed(self, declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+    def _changed(self, declared: CheckedObject, before: Manifest) -> Iterator[LocatedFinding]:
         matcher_field = MATCHER_FIELD_OF_KIND[declared.manifest["kind"]]
         spec_before, spec_after = (
             canonical(matcher_field.spec_type, manifest.get("spec"), self._after.release)
@@ -194,7 +194,7 @@ def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
     return "spec.template.spec"
 
 
-def as_updated(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
+def as_updated(declared: CheckedObject, before: Manifest) -> CheckedObject:
     """The object as it updates an earlier one.
 
     A VM keeps what was chosen for its workload before, unless the workload or the size changes; and its run strategy,

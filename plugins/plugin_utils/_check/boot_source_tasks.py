@@ -13,7 +13,7 @@ from .default_labels import is_known, label_findings
 from .findings import LocatedFinding, Location
 from .objects import KnownObjects
 from .options import COLLECTION
-from .sources import Source, mapping_items
+from .sources import LocatedDocument, mapping_items
 
 Options = dict[str, Any]
 
@@ -46,7 +46,7 @@ class DeclaredSource(NamedTuple):
         return result
 
 
-def declared(source: Source, namespace: str) -> Iterator[DeclaredSource]:
+def declared(source: LocatedDocument, namespace: str) -> Iterator[DeclaredSource]:
     """The boot sources of a document. namespace: the default."""
     for location, key, value, variables in mapping_items(source.location, source.content, _declares):
         task: Options = value

@@ -20,8 +20,8 @@ from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from . import boot_source_tasks, containerfiles, default_labels
 from .extension import CheckExtension
 from .findings import LocatedFinding
-from .objects import LABELED, VM, DeclaredObject, KnownObjects
-from .sources import Source, is_containerfile
+from .objects import LABELED, VM, CheckedObject, KnownObjects
+from .sources import LocatedDocument, is_containerfile
 from .tasks import TaskObject, virtual_machine_of
 
 Options = dict[str, Any]
@@ -33,7 +33,7 @@ class BootSources(CheckExtension):
     checks = (boot_source_findings,)
     options = ("workload", "infer_from_registry")
 
-    def creates(self, source: Source, namespace: str) -> Iterator[Manifest]:
+    def creates(self, source: LocatedDocument, namespace: str) -> Iterator[Manifest]:
         for declared in boot_source_tasks.declared(source, namespace):
             yield from boot_source_tasks.objects(declared)
         if isinstance(source.content, dict) and isinstance(source.content.get("metadata"), dict):
@@ -41,13 +41,17 @@ class BootSources(CheckExtension):
 
     def decide(
         self, task_object: TaskObject, known: Sequence[Manifest], release: Release
-    ) -> Iterable[DeclaredObject | LocatedFinding]:
+    ) -> Iterable[CheckedObject | LocatedFinding]:
         if task_object.options.get("workload") is None:
             return _vm_of_image(task_object)
         return _vm_of_workload(task_object, known, release)
 
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+        self,
+        sources: Sequence[LocatedDocument],
+        objects: Sequence[CheckedObject],
+        lookup: KnownObjects,
+        kubevirt: KubeVirt,
     ) -> Iterator[LocatedFinding]:
         for source in sources:
             if is_containerfile(source.location.file):
@@ -61,7 +65,7 @@ class BootSources(CheckExtension):
 
 def _vm_of_workload(
     task_object: TaskObject, candidates: Sequence[Manifest], release: Release
-) -> Iterator[DeclaredObject | LocatedFinding]:
+) -> Iterator[CheckedObject | LocatedFinding]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
@@ -93,7 +97,7 @@ def _shared(manifest: Manifest) -> bool:
     return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
 
 
-def _vm_of_image(task_object: TaskObject) -> Iterator[DeclaredObject | LocatedFinding]:
+def _vm_of_image(task_object: TaskObject) -> Iterator[CheckedObject | LocatedFinding]:
     """Raises FieldError."""
     options = task_object.options
     if options.get("infer_from_registry") and (

@@ -15,9 +15,9 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from .findings import LocatedFinding
-from .objects import DeclaredObject
+from .objects import CheckedObject
 from .options import COLLECTION
-from .sources import Source, mapping_items
+from .sources import LocatedDocument, mapping_items
 
 _KEYS: Final = ("series", "families")
 _MODULE: Final = f"{COLLECTION}catalog"
@@ -37,17 +37,17 @@ def is_catalog(content: Any) -> bool:
     )
 
 
-def definitions(source: Source) -> Iterator[Source]:
+def definitions(source: LocatedDocument) -> Iterator[LocatedDocument]:
     """The catalogs and manifests that the tasks of a document define."""
     for location, _key, options, _task in mapping_items(
         source.location, source.content, lambda _location, key, value: key == _MODULE and isinstance(value, dict)
     ):
         listed = options.get(_DEFINITIONS)
         for index, content in enumerate(listed if isinstance(listed, list) else ()):
-            yield Source(location.below(_DEFINITIONS, index), content)
+            yield LocatedDocument(location.below(_DEFINITIONS, index), content)
 
 
-def catalog(sources: Sequence[Source], release: Release) -> Iterator[DeclaredObject | LocatedFinding]:
+def catalog(sources: Sequence[LocatedDocument], release: Release) -> Iterator[CheckedObject | LocatedFinding]:
     """The objects of a catalog's definitions, which may be in several documents.
 
     An entry with an error is left out, so that the others count. Messages name series and families.
@@ -68,10 +68,10 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[DeclaredObj
             path = _entry(content, error.reason)
             if path or remaining[index] in sources:
                 yield LocatedFinding(error.reason, ERROR, rule="invalid", location=location.below(*path))
-            remaining[index : index + 1] = [Source(location, _without(content, path))] if path else []
+            remaining[index : index + 1] = [LocatedDocument(location, _without(content, path))] if path else []
 
 
-def _objects(sources: Sequence[Source], release: Release) -> list[DeclaredObject]:
+def _objects(sources: Sequence[LocatedDocument], release: Release) -> list[CheckedObject]:
     """The objects of valid definitions. Raises CatalogError, whose place is the index of a definition."""
     documents = [source.content for source in sources]
     version = fitting_version(documents, release) if version_names(documents) else ""
@@ -80,7 +80,7 @@ def _objects(sources: Sequence[Source], release: Release) -> list[DeclaredObject
     for manifest in found.objects:
         location, content = sources[int(found.place_of(manifest))]
         path = _path(content, MATCHER_FIELD_OF_KIND[manifest["kind"]].matcher, name_of(manifest))
-        result.append(DeclaredObject(location.below(*path), manifest))
+        result.append(CheckedObject(location.below(*path), manifest))
     return result
 
 

@@ -24,7 +24,7 @@ from ...module_utils._resolver.preflight.references import requested_size, stora
 from .evaluate import shown_change
 from .findings import LocatedFinding
 from .matching import Matching
-from .objects import CRON, UNCHECKED_KINDS, VM, DeclaredObject, has_name
+from .objects import CRON, UNCHECKED_KINDS, VM, CheckedObject, has_name
 from .placeholders import is_unknown
 
 ADDED: Final = "added"
@@ -66,8 +66,8 @@ class Unjudged:
         findings: Iterable[LocatedFinding],
         texts: Mapping[str, bytes],
         unreadable: Sequence[str],
-        objects: Sequence[DeclaredObject],
-        others: Sequence[DeclaredObject],
+        objects: Sequence[CheckedObject],
+        others: Sequence[CheckedObject],
     ) -> None:
         """unreadable: see `sources.Repository`. others: the objects of the other revision."""
         labels = {declared.label for declared in objects}
@@ -78,7 +78,7 @@ class Unjudged:
         names = {declared.label: _name(declared) for declared in objects}
         self._has_templates = any(is_unknown(name) and label not in known for label, name in names.items())
 
-    def may_have(self, declared: DeclaredObject) -> bool:
+    def may_have(self, declared: CheckedObject) -> bool:
         """Whether an object may be in one of the files: its name is there, or a template makes the names."""
         if is_unknown(_name(declared)):
             return True
@@ -96,9 +96,9 @@ def _hides_objects(finding: LocatedFinding, labels: set[str]) -> bool:
 class Changes(NamedTuple):
     """The objects of which only one revision has the name, and those that differ, with the earlier one."""
 
-    added: list[DeclaredObject]
-    changed: list[tuple[DeclaredObject, Manifest]]
-    deleted: list[DeclaredObject]
+    added: list[CheckedObject]
+    changed: list[tuple[CheckedObject, Manifest]]
+    deleted: list[CheckedObject]
 
 
 def changes(matched: Matching, in_base: Unjudged, in_head: Unjudged) -> Changes:
@@ -130,7 +130,7 @@ def _written_metadata(manifest: Manifest) -> tuple[Any, Any]:
     return metadata.get("labels") or {}, annotations
 
 
-def findings(found: Changes, base: Sequence[DeclaredObject], absent: Collection[ObjectKey]) -> Iterator[LocatedFinding]:
+def findings(found: Changes, base: Sequence[CheckedObject], absent: Collection[ObjectKey]) -> Iterator[LocatedFinding]:
     """Findings about new and deleted objects, and about changes of VMs besides those of their guests.
 
     absent: the VMs that tasks delete. A task that is gone leaves its VM.
@@ -151,7 +151,7 @@ def findings(found: Changes, base: Sequence[DeclaredObject], absent: Collection[
         yield declared.finding(DELETED, *_deletion(declared, stays, using, found.added))
 
 
-def _refusals(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+def _refusals(declared: CheckedObject, before: Manifest) -> Iterator[LocatedFinding]:
     """An error for a change of a spec that CDI or the API server refuses."""
     kind = declared.manifest["kind"]
     free = _FIXED.get(kind)
@@ -168,9 +168,7 @@ def _without(spec: Any, fields: Sequence[str]) -> Any:
     return {name: value for name, value in spec.items() if name not in fields} if isinstance(spec, dict) else spec
 
 
-def _deletion(
-    declared: DeclaredObject, stays: bool, users: int, added: Sequence[DeclaredObject]
-) -> tuple[str, str, str]:
+def _deletion(declared: CheckedObject, stays: bool, users: int, added: Sequence[CheckedObject]) -> tuple[str, str, str]:
     """Severity, field and message of a deletion.
 
     stays: no task deletes the VM. users: the VMs of the base that refer to the object.
@@ -189,7 +187,7 @@ def _deletion(
     return (WARNING, "", "is deleted with its content") if kind in _DISKS else (NOTE, "", "is deleted")
 
 
-def _renamed(declared: DeclaredObject, added: Sequence[DeclaredObject]) -> str:
+def _renamed(declared: CheckedObject, added: Sequence[CheckedObject]) -> str:
     """The words about a new VM that is the deleted one by another name."""
     old = re.compile(rf"\b{re.escape(_name(declared))}\b")
     spec = json.dumps(declared.manifest.get("spec"), sort_keys=True, default=str)
@@ -220,7 +218,7 @@ def _templates(vm: Manifest) -> dict[str, Manifest]:
         return {}
 
 
-def _power(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+def _power(declared: CheckedObject, before: Manifest) -> Iterator[LocatedFinding]:
     old, new = run_strategy(before), run_strategy(declared.manifest)
     if old == new or new not in _STRATEGIES:
         return
@@ -234,7 +232,7 @@ def _power(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFindin
     yield declared.finding(CHANGED, severity, field, f"{old} -> {new}: {effect}")
 
 
-def _disks(declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+def _disks(declared: CheckedObject, before: Manifest) -> Iterator[LocatedFinding]:
     old, new = _templates(before), _templates(declared.manifest)
     for index, name in enumerate(new):
         field = f"spec.dataVolumeTemplates[{index}]"
@@ -288,5 +286,5 @@ def _other_fields(template: Manifest) -> Manifest:
     return {**spec, field: storage}
 
 
-def _name(declared: DeclaredObject) -> str:
+def _name(declared: CheckedObject) -> str:
     return f"{declared.manifest['metadata'].get('name')}" if has_name(declared.manifest) else ""

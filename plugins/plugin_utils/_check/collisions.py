@@ -14,7 +14,7 @@ from ...module_utils._resolver.kubevirt.find.lookup import get_readable
 from ...module_utils._resolver.preflight.collisions import MAKES, Name, Use, collisions, uses
 from ...module_utils._resolver.preflight.existing_disks import is_own
 from .findings import LocatedFinding
-from .objects import VM, DeclaredObject, KnownObjects
+from .objects import VM, CheckedObject, KnownObjects
 from .placeholders import is_unknown
 
 # A disk that KubeVirt uses instead of a new one → the volume and the option that use it as it is.
@@ -28,7 +28,7 @@ _DEFAULT: Final = "default"
 
 
 def findings(
-    objects: Sequence[DeclaredObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
+    objects: Sequence[CheckedObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
 ) -> Iterator[LocatedFinding]:
     """Findings about the VMs in files, beside each other, beside what files declare, and beside those of the cluster.
 
@@ -51,7 +51,7 @@ def findings(
 
 
 def _taken_disks(
-    objects: Sequence[DeclaredObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
+    objects: Sequence[CheckedObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
 ) -> Iterator[LocatedFinding]:
     """Findings about VMs for which KubeVirt would use a disk of a file or of the cluster instead of making it."""
     for vm in objects:
@@ -69,7 +69,7 @@ def _taken_disks(
                     yield vm.finding(COLLISION, WARNING, use.path, text)
 
 
-def _taken(vm: DeclaredObject, key: ObjectKey, disk: Manifest | None, file: str) -> str:
+def _taken(vm: CheckedObject, key: ObjectKey, disk: Manifest | None, file: str) -> str:
     """Why a disk that is not the VM's must not have the name of one that the VM makes; "" if there is none.
 
     disk: None for one that a file declares by another object, such as the claim of a DataVolume.
@@ -93,12 +93,12 @@ def _taken(vm: DeclaredObject, key: ObjectKey, disk: Manifest | None, file: str)
     return f"{problem}; choose another name for one of them, or use it as it is with {remedy}{adoption}"
 
 
-def _uses(declared: DeclaredObject) -> list[Use]:
+def _uses(declared: CheckedObject) -> list[Use]:
     place = _place(declared, declared.location.file)
     return [use._replace(place=f"{place}{use.place}") for use in uses(declared.manifest)]
 
 
-def _place(vm: DeclaredObject, file: str) -> str:
+def _place(vm: CheckedObject, file: str) -> str:
     """A folder if the VM has no namespace: whoever applies a folder says where its objects are to be."""
     return f"{PurePath(file).parent}:" if namespace_of(vm.manifest) == _DEFAULT else ""
 

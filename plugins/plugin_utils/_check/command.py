@@ -41,7 +41,7 @@ from .extension import CheckExtension
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
 from .kustomizations import Kustomized
-from .objects import DeclaredObject, KnownObjects
+from .objects import CheckedObject, KnownObjects
 from .placeholders import MANY, Placeholders
 from .sources import UsageError
 from .templates import Templates
@@ -66,7 +66,7 @@ class _Cluster(NamedTuple):
     """The known part of the cluster: objects, and the documents of their files."""
 
     objects: Sequence[Manifest] = ()
-    sources: Sequence[sources.Source] = ()
+    sources: Sequence[sources.LocatedDocument] = ()
 
 
 class _Objects(NamedTuple):
@@ -77,7 +77,7 @@ class _Objects(NamedTuple):
     """
 
     repository: sources.Repository
-    objects: list[DeclaredObject]
+    objects: list[CheckedObject]
     labels: list[tuple[str, str]]
     unchecked: list[str]
     lookup: KnownObjects
@@ -239,7 +239,7 @@ def _read(
     templated = {file for file, text in repository.texts.items() if kustomized or placeholders.may_be_in(text)}
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
-    results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
+    results: list[CheckedObject | LocatedFinding | tasks.TaskObject] = []
     defined = [item for source in repository.sources for item in catalogs.definitions(source)]
     catalog = [source for source in (*repository.sources, *defined) if catalogs.is_catalog(source.content)]
     if catalog:
@@ -255,7 +255,7 @@ def _read(
                 keys.update(dict.fromkeys(declared_keys, source.location.file))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
                 if not inside.problem:
-                    created += _created(sources.Source(inside.location, inside.manifest), namespace)
+                    created += _created(sources.LocatedDocument(inside.location, inside.manifest), namespace)
         results += tasks.objects_of_document(source, namespace, placeholders)
         by_tasks = _created(source, namespace)
         keys.update(dict.fromkeys(prerequisites.declared_keys(by_tasks, namespace), source.location.file))
@@ -263,19 +263,19 @@ def _read(
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace, placeholders)
     created = default_labels.added_to(KnownObjects(cluster.objects), created)
-    known = [*cluster.objects, *created, *(result.manifest for result in results if isinstance(result, DeclaredObject))]
+    known = [*cluster.objects, *created, *(result.manifest for result in results if isinstance(result, CheckedObject))]
     candidates = KnownObjects(known).all
-    decided: list[DeclaredObject | LocatedFinding] = []
+    decided: list[CheckedObject | LocatedFinding] = []
     for result in results:
         if isinstance(result, tasks.TaskObject):
             decided += _decided(result, candidates, kubevirt.release)
         else:
             decided.append(result)
     for extension in EXTENSIONS:
-        declared = [result for result in decided if isinstance(result, DeclaredObject)]
-        others = [result for result in decided if not isinstance(result, DeclaredObject)]
+        declared = [result for result in decided if isinstance(result, CheckedObject)]
+        others = [result for result in decided if not isinstance(result, CheckedObject)]
         decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
-    found = [result for result in decided if isinstance(result, DeclaredObject)]
+    found = [result for result in decided if isinstance(result, CheckedObject)]
     # A declared object overrides a known object of the same name.
     shown = [*cluster.objects, *created, *(declared.manifest for declared in found)]
     lookup = KnownObjects([*shown, *default_labels.followed(KnownObjects(shown))])
@@ -309,14 +309,14 @@ def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManife
     yield source
 
 
-def _created(source: sources.Source, namespace: str) -> list[Manifest]:
+def _created(source: sources.LocatedDocument, namespace: str) -> list[Manifest]:
     """The objects that the cluster gets by a document, besides those that it shows."""
     return [manifest for extension in EXTENSIONS for manifest in extension.creates(source, namespace)]
 
 
 def _decided(
     task_object: tasks.TaskObject, known: Sequence[Manifest], release: Release
-) -> Iterable[DeclaredObject | LocatedFinding]:
+) -> Iterable[CheckedObject | LocatedFinding]:
     """The VM that a task declares, with what capabilities choose for it."""
     for extension in EXTENSIONS:
         if any(task_object.options.get(option) not in (None, False) for option in extension.options):

@@ -15,7 +15,7 @@ _KIND = "KubeVirt"
 _GROUP = "kubevirt.io/"
 
 
-def chosen(options: argparse.Namespace, files: Iterable[sources.Source]) -> tuple[KubeVirt, bool]:
+def chosen(options: argparse.Namespace, files: Iterable[sources.LocatedDocument]) -> tuple[KubeVirt, bool]:
     """The KubeVirt, and whether its configuration is assumed.
 
     Without `--kubevirt`, the object counts that is among the files. Files of several clusters may have several, which
@@ -38,7 +38,7 @@ def chosen(options: argparse.Namespace, files: Iterable[sources.Source]) -> tupl
     return _configured({}, version), True
 
 
-def _objects(files: Iterable[sources.Source]) -> Iterator[Manifest]:
+def _objects(files: Iterable[sources.LocatedDocument]) -> Iterator[Manifest]:
     for item in sources.manifests(files):
         if item.manifest["kind"] == _KIND and str(item.manifest["apiVersion"]).startswith(_GROUP):
             yield item.manifest

@@ -15,12 +15,12 @@ from ...module_utils._resolver.api.release import Release
 from .default_labels import named_default, rejected_pair
 from .findings import LocatedFinding, Location
 from .objects import KnownObjects
-from .sources import Source
+from .sources import LocatedDocument
 
 _MATCHERS: Final = {matcher_field.volume_label: matcher_field for matcher_field in MATCHER_FIELDS}
 
 
-def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator[LocatedFinding]:
+def findings(source: LocatedDocument, lookup: KnownObjects, release: Release) -> Iterator[LocatedFinding]:
     """Findings about a document with the text of a Containerfile."""
     found = image_labels(source.content)
     values = {label.label: label.value or "" for label in found if label.variable}

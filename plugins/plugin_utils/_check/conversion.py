@@ -26,8 +26,8 @@ from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .evaluate import shown_change, start_severity
 from .extension import CheckExtension
 from .findings import LocatedFinding
-from .objects import VM, DeclaredObject, KnownObjects, label
-from .sources import Source, SourceManifest, manifests
+from .objects import VM, CheckedObject, KnownObjects, label
+from .sources import LocatedDocument, SourceManifest, manifests
 
 _RULE: Final = "replaceable"
 _MODERNIZE: Final = "the playbook modernize converts them"
@@ -43,8 +43,8 @@ class Conversion(CheckExtension):
         return [] if _is_preset(source.manifest) else None
 
     def prepared(
-        self, objects: Sequence[DeclaredObject], sources: Sequence[Source], release: Release
-    ) -> Iterator[DeclaredObject | LocatedFinding]:
+        self, objects: Sequence[CheckedObject], sources: Sequence[LocatedDocument], release: Release
+    ) -> Iterator[CheckedObject | LocatedFinding]:
         found = [item for item in manifests(sources) if _is_preset(item.manifest)]
         # No cluster has a preset with errors.
         presets = Sources([item.manifest for item in found if not any(_errors(item, release))])
@@ -63,7 +63,11 @@ class Conversion(CheckExtension):
                 yield declared
 
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+        self,
+        sources: Sequence[LocatedDocument],
+        objects: Sequence[CheckedObject],
+        lookup: KnownObjects,
+        kubevirt: KubeVirt,
     ) -> Iterator[LocatedFinding]:
         templates = []
         for item in manifests(sources):
@@ -96,7 +100,7 @@ def _errors(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
 
 
 def _windows_findings(
-    objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+    objects: Sequence[CheckedObject], lookup: KnownObjects, kubevirt: KubeVirt
 ) -> Iterator[LocatedFinding]:
     """A note about each VM with Windows and no preference: the preference that gives what it writes by hand."""
     found: dict[str, ReplacingPreference | None] = {}

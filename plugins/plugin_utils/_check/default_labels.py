@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from ...module_utils._resolver.kubevirt.find.lookup import get_readable
 from .findings import LocatedFinding
-from .objects import CRON, DeclaredObject, KnownObjects
+from .objects import CRON, CheckedObject, KnownObjects
 from .placeholders import FORMS, is_unknown
 
 _SOURCE: Final = "DataSource"
@@ -72,7 +72,7 @@ def rejected_pair(instancetypes: list[Manifest], preferences: list[Manifest], re
     return f"KubeVirt rejects VMs with both defaults: {reasons[0]}" if reasons and all(reasons) else ""
 
 
-def findings(declared: DeclaredObject, lookup: KnownObjects, release: Release) -> Iterator[LocatedFinding]:
+def findings(declared: CheckedObject, lookup: KnownObjects, release: Release) -> Iterator[LocatedFinding]:
     """Findings about the labels of an object, at their lines."""
     labels = declared.manifest["metadata"].get("labels") or {}
     for problem in label_findings(labels, lookup, release):

@@ -11,15 +11,19 @@ from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from .._filter_functions.diagnosis import diagnosed
 from .extension import CheckExtension
 from .findings import LocatedFinding
-from .objects import VM, DeclaredObject, KnownObjects, label
-from .sources import Source, manifests
+from .objects import VM, CheckedObject, KnownObjects, label
+from .sources import LocatedDocument, manifests
 
 _RULE = "does-not-run"
 
 
 class Diagnosis(CheckExtension):
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+        self,
+        sources: Sequence[LocatedDocument],
+        objects: Sequence[CheckedObject],
+        lookup: KnownObjects,
+        kubevirt: KubeVirt,
     ) -> Iterator[LocatedFinding]:
         items = [
             item

@@ -36,7 +36,7 @@ from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, 
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
 from .findings import LocatedFinding, invalid
-from .objects import LOOKED_UP, NOT_AMONG_FILES, VM, DeclaredObject, KnownObjects
+from .objects import LOOKED_UP, NOT_AMONG_FILES, VM, CheckedObject, KnownObjects
 from .prerequisites import inferred_from
 
 # The fields that a VM gets from its instancetype and preference.
@@ -55,7 +55,7 @@ VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
 
 
 def evaluate(
-    objects: Sequence[DeclaredObject],
+    objects: Sequence[CheckedObject],
     lookup: KnownObjects,
     kubevirt: KubeVirt,
     validation: str = WARN,
@@ -78,7 +78,7 @@ def evaluate(
             yield declared.finding("refused", ERROR, "", f"KubeVirt rejects the object: {error}")
 
 
-def refusals(declared: DeclaredObject, lookup: KnownObjects, release: Release) -> list[LocatedFinding]:
+def refusals(declared: CheckedObject, lookup: KnownObjects, release: Release) -> list[LocatedFinding]:
     """Why no cluster accepts an object, whatever its feature gates."""
     kubevirt = KubeVirt(release, opens_all_gates=True)
     findings = evaluate([declared], lookup, kubevirt)
@@ -101,7 +101,7 @@ class _Evaluation:
         self.permissive = Cluster(lookup, replace(kubevirt, opens_all_gates=True)) if assumed else None
         self.release, self.severity = kubevirt.release, VALIDATION[validation]
 
-    def findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """All findings about an object at once: the rest of it is judged without the fields that are wrong."""
         manifest, kind = declared.manifest, declared.manifest["kind"]
         spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
@@ -140,7 +140,7 @@ class _Evaluation:
             if not (follows or finding.field in fields or _is_within(finding.field, wrong)):
                 yield replace(finding, label=declared.label)
 
-    def _webhook_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def _webhook_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """Findings of the API server's and KubeVirt's webhooks."""
         manifest, kind, spec = declared.manifest, declared.manifest["kind"], declared.manifest["spec"]
         spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
@@ -165,7 +165,7 @@ class _Evaluation:
             if not forms or not (finding.rule == "never-starts" or _is_within(finding.field, forms)):
                 yield finding
 
-    def _kubevirt_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def _kubevirt_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """Findings of KubeVirt's webhooks."""
         manifest, kind = declared.manifest, declared.manifest["kind"]
         if kind == VM:
@@ -178,7 +178,7 @@ class _Evaluation:
             field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
             yield declared.finding("refused", ERROR, field, str(response.get("message")))
 
-    def _lost_field_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def _lost_field_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """The fields that the API drops, or rejects if asked to be strict."""
         kind, version = declared.manifest["kind"], self.release.minor_version
         type_name = VM if kind == VM else MATCHER_FIELD_OF_KIND[kind].kind
@@ -190,7 +190,7 @@ class _Evaluation:
             message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
             yield declared.finding("lost-field", self.severity, field.path, message)
 
-    def _catalog_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def _catalog_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """Labels that differ from the spec, and a preference that no known instancetype satisfies."""
         manifest, kind = declared.manifest, declared.manifest["kind"]
         for wrong in wrong_labels(kind, manifest["metadata"].get("labels") or {}, manifest["spec"]):
@@ -205,7 +205,7 @@ class _Evaluation:
             message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
             yield declared.finding("unsatisfied", WARNING, "spec.requirements", message)
 
-    def _replacement_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def _replacement_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """Problems of the replacement of an object, and the fields of a guest that it changes."""
         manifest, kind = declared.manifest, declared.manifest["kind"]
         state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
@@ -223,7 +223,7 @@ class _Evaluation:
             message = f"a guest that moves to {state.replacement} changes: {fields}"
             yield declared.finding("replacement", NOTE, "metadata.annotations", message)
 
-    def _vm_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+    def _vm_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """Findings about a VM. KubeVirt stops at a wrong matcher; the check judges the independent fields, too."""
         findings = self._admission_findings(declared)
         yield from findings
@@ -237,7 +237,7 @@ class _Evaluation:
                 if finding.field and finding not in findings and not _is_within(finding.field, _GUEST):
                     yield finding
 
-    def _admission_findings(self, declared: DeclaredObject) -> list[LocatedFinding]:
+    def _admission_findings(self, declared: CheckedObject) -> list[LocatedFinding]:
         """Findings about a VM. A refusal that a feature gate ends is certain only where the gates are known."""
         findings = list(self._findings_of(declared, self.cluster))
         if self.permissive is None or all(finding.rule not in _GATED for finding in findings):
@@ -250,7 +250,7 @@ class _Evaluation:
             for finding in findings
         ]
 
-    def _findings_of(self, declared: DeclaredObject, cluster: Cluster) -> Iterator[LocatedFinding]:
+    def _findings_of(self, declared: CheckedObject, cluster: Cluster) -> Iterator[LocatedFinding]:
         future = admit(declared.manifest, None, cluster)
         expected = preflight.findings(future, None, cluster, self.lookup.listed, self.checks)
         for found in expected:

@@ -10,8 +10,8 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.preflight.findings import Check
 from .findings import LocatedFinding
-from .objects import DeclaredObject, KnownObjects
-from .sources import Source, SourceManifest
+from .objects import CheckedObject, KnownObjects
+from .sources import LocatedDocument, SourceManifest
 from .tasks import TaskObject
 
 Options = dict[str, Any]
@@ -30,24 +30,28 @@ class CheckExtension:
         """The objects that a manifest stands for; None if it stands for itself."""
         return None
 
-    def creates(self, source: Source, namespace: str) -> Iterable[Manifest]:
+    def creates(self, source: LocatedDocument, namespace: str) -> Iterable[Manifest]:
         """The objects that the cluster gets by a document, besides those that it shows. namespace: the default."""
         return ()
 
     def decide(
         self, task_object: TaskObject, known: Sequence[Manifest], release: Release
-    ) -> Iterable[DeclaredObject | LocatedFinding]:
+    ) -> Iterable[CheckedObject | LocatedFinding]:
         """The VM that a task declares with one of `options`. known: the objects that have names."""
         return ()
 
     def prepared(
-        self, objects: Sequence[DeclaredObject], sources: Sequence[Source], release: Release
-    ) -> Iterable[DeclaredObject | LocatedFinding]:
+        self, objects: Sequence[CheckedObject], sources: Sequence[LocatedDocument], release: Release
+    ) -> Iterable[CheckedObject | LocatedFinding]:
         """The objects as KubeVirt starts their guests, and what keeps it from that. sources: all documents."""
         return objects
 
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+        self,
+        sources: Sequence[LocatedDocument],
+        objects: Sequence[CheckedObject],
+        lookup: KnownObjects,
+        kubevirt: KubeVirt,
     ) -> Iterable[LocatedFinding]:
         """Findings about the documents, and about the objects that they declare. sources: all documents."""
         return ()

@@ -18,8 +18,8 @@ from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .extension import CheckExtension
 from .findings import LocatedFinding, Location
-from .objects import VM, DeclaredObject, KnownObjects
-from .sources import Source, manifests, mapping_items
+from .objects import VM, CheckedObject, KnownObjects
+from .sources import LocatedDocument, manifests, mapping_items
 
 # The option of the module `catalog`, and the variable of the role.
 _KEYS: Final = ("limits", "common_instancetypes_limits")
@@ -33,7 +33,11 @@ def _writes(location: Location, key: str, _value: Any) -> bool:
 
 class Governance(CheckExtension):
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+        self,
+        sources: Sequence[LocatedDocument],
+        objects: Sequence[CheckedObject],
+        lookup: KnownObjects,
+        kubevirt: KubeVirt,
     ) -> Iterator[LocatedFinding]:
         limits = _Limits(sources, lookup)
         yield from limits.findings
@@ -43,7 +47,7 @@ class Governance(CheckExtension):
 class _Limits:
     """The limits of a check. findings: the errors of limits in files."""
 
-    def __init__(self, sources: Sequence[Source], lookup: KnownObjects) -> None:
+    def __init__(self, sources: Sequence[LocatedDocument], lookup: KnownObjects) -> None:
         catalog = [item for matcher_field in MATCHER_FIELDS for item in lookup.listed(matcher_field.cluster_kind, "")]
         self._limits: list[Limit] = []
         self._labels: dict[str, dict[str, str]] = {}
@@ -64,14 +68,14 @@ class _Limits:
                 self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}
 
     def violations(
-        self, objects: Iterable[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+        self, objects: Iterable[CheckedObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
         """Findings about the VMs, and the instancetypes of namespaces, that break a limit."""
         for declared in objects if self._limits else ():
             if declared.manifest["kind"] in (VM, INSTANCETYPE.kind):
                 yield from self._evaluated(declared, Cluster(lookup, kubevirt))
 
-    def _evaluated(self, declared: DeclaredObject, cluster: Cluster) -> Iterator[LocatedFinding]:
+    def _evaluated(self, declared: CheckedObject, cluster: Cluster) -> Iterator[LocatedFinding]:
         namespace = (declared.manifest.get("metadata") or {}).get("namespace")
         if not namespace:
             return  # No limit can be chosen; the check reports the namespace.

@@ -10,20 +10,20 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from .base import as_updated
-from .objects import REVISION, DeclaredObject, has_name
+from .objects import REVISION, CheckedObject, has_name
 
 
 class Matching(NamedTuple):
     """The objects of both revisions, with the earlier manifest, and those of one of them."""
 
-    pairs: list[tuple[DeclaredObject, Manifest]]
-    added: list[DeclaredObject]
-    deleted: list[DeclaredObject]
+    pairs: list[tuple[CheckedObject, Manifest]]
+    added: list[CheckedObject]
+    deleted: list[CheckedObject]
 
 
 def match(
-    base: Iterable[DeclaredObject],
-    head: Iterable[DeclaredObject],
+    base: Iterable[CheckedObject],
+    head: Iterable[CheckedObject],
     base_roots: Sequence[str],
     head_roots: Sequence[str],
 ) -> Matching:
@@ -48,11 +48,9 @@ def match(
     return result
 
 
-def _by_key(
-    objects: Iterable[DeclaredObject], roots: Sequence[str]
-) -> dict[ObjectKey, list[tuple[str, DeclaredObject]]]:
+def _by_key(objects: Iterable[CheckedObject], roots: Sequence[str]) -> dict[ObjectKey, list[tuple[str, CheckedObject]]]:
     """The objects that have a name, with their files below the roots."""
-    result: dict[ObjectKey, list[tuple[str, DeclaredObject]]] = {}
+    result: dict[ObjectKey, list[tuple[str, CheckedObject]]] = {}
     for declared in objects:
         if has_name(declared.manifest) and declared.manifest["kind"] != REVISION:
             place = _below(declared.location.file, roots)
@@ -66,7 +64,7 @@ def _below(file: str, roots: Sequence[str]) -> str:
     return path.name if root in (path, None) else str(path.relative_to(str(root)))
 
 
-def _updated(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
+def _updated(declared: CheckedObject, before: Manifest) -> CheckedObject:
     try:
         return as_updated(declared, before)
     except FieldError:

@@ -47,7 +47,7 @@ _GROUP: Final = "kubevirt.io/"
 _PARTS: Final = ("apiVersion", "kind", "metadata", "metadata.name", "spec")
 
 
-class DeclaredObject(NamedTuple):
+class CheckedObject(NamedTuple):
     """An object of a repository in the current API version, and its location.
 
     wrong: the fields with errors that are reported already; the manifest does not have them. adopts_disks: whether
@@ -119,7 +119,7 @@ def label(manifest: Manifest) -> str:
 
 def objects_of_manifest(
     source: SourceManifest, release: Release, namespace: str
-) -> Iterator[DeclaredObject | LocatedFinding]:
+) -> Iterator[CheckedObject | LocatedFinding]:
     """An object in the current API version, with findings about the form.
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
@@ -140,7 +140,7 @@ def objects_of_manifest(
     if problem or kind not in (*LOOKED_UP, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)
-    declared = DeclaredObject(location, manifest)
+    declared = CheckedObject(location, manifest)
     errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(manifest)]
     errors += all_errors(check_types, without_fields(manifest, [error.path for error in errors]))
     if any(error.path in _PARTS for error in errors):
@@ -155,7 +155,7 @@ def objects_of_manifest(
         if kind == VM and manifest.get("spec") is not None and not unserved:
             # The server's own rules find it, and what else is wrong.
             yield from invalid(declared.finding, errors)
-            yield DeclaredObject(
+            yield CheckedObject(
                 location, {**manifest, "apiVersion": VM_API_VERSION}, tuple(error.path for error in errors)
             )
             return
@@ -176,7 +176,7 @@ def objects_of_manifest(
         yield declared.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
     for remaining in modern.remaining:
         yield declared.finding("deprecated", WARNING, remaining.path, remaining.note)
-    yield DeclaredObject(location, modern.manifest, tuple(error.path for error in errors))
+    yield CheckedObject(location, modern.manifest, tuple(error.path for error in errors))
 
 
 def _is_foreign(kind: str, api_version: str) -> bool:

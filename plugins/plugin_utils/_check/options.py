@@ -19,7 +19,7 @@ from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems, unknown_option
 from .findings import LocatedFinding
-from .sources import Source, mapping_items
+from .sources import LocatedDocument, mapping_items
 
 Options = dict[str, Any]
 
@@ -97,7 +97,7 @@ def _validated(options: Options, module: DeclaringModule) -> Any:
     return ArgumentSpecValidator(module.spec, mutually_exclusive=module.exclusive).validate(options)
 
 
-def misspelt(source: Source) -> Iterator[LocatedFinding]:
+def misspelt(source: LocatedDocument) -> Iterator[LocatedFinding]:
     """The names of modules and of their options that the tasks of a document misspell."""
     for location, key, options, _task in mapping_items(source.location, source.content, _is_task):
         name = key.removeprefix(COLLECTION)

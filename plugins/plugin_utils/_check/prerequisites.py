@@ -15,14 +15,14 @@ from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.preflight.references import (
-    Reference,
+    ObjectReference,
     created_volumes,
     new_sources,
     references,
     secrets,
 )
 from .findings import LocatedFinding
-from .objects import VM, DeclaredObject
+from .objects import VM, CheckedObject
 
 MUST_EXIST: Final = "must-exist"
 _TEXT: Final = "must exist on the cluster"
@@ -52,7 +52,7 @@ def declared_keys(manifests: Iterable[Manifest], namespace: str) -> Iterator[Obj
 
 
 def findings(
-    objects: Sequence[DeclaredObject], known: Collection[ObjectKey], release: Release
+    objects: Sequence[CheckedObject], known: Collection[ObjectKey], release: Release
 ) -> Iterator[LocatedFinding]:
     """Notes about the objects that VMs need and that are not among the known ones; see `merge_notes`."""
     vms = [declared for declared in objects if declared.manifest["kind"] == VM]
@@ -70,7 +70,7 @@ def findings(
                 yield declared.finding(MUST_EXIST, NOTE, reference.path, f"the {keys[0].kind} {keys[0].label} {_TEXT}")
 
 
-def inferred_from(declared: DeclaredObject, field: str, noun: str) -> LocatedFinding:
+def inferred_from(declared: CheckedObject, field: str, noun: str) -> LocatedFinding:
     """The note about an object, ``the DataSource os/fedora``, that decides about a VM."""
     message = f"{noun} {_TEXT}; pass its manifest with --objects to check what VMs get from it"
     return declared.finding(MUST_EXIST, NOTE, field, message)
@@ -100,7 +100,7 @@ def _created(vm: Manifest) -> set[str]:
         return set()
 
 
-def _needed(vm: Manifest, release: Release) -> list[Reference]:
+def _needed(vm: Manifest, release: Release) -> list[ObjectReference]:
     """The objects that a VM needs; none of a VM that no cluster accepts, of which other findings tell."""
     try:
         stored = release_schema.canonical(VM, vm, release)

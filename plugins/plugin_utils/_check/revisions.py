@@ -16,14 +16,14 @@ from ...module_utils._resolver.kubevirt.find import find, revision_names
 from ...module_utils._resolver.refresh.drift import DRIFTED, Drift, drift
 from .evaluate import shown_change
 from .findings import LocatedFinding
-from .objects import REVISION, VM, DeclaredObject, KnownObjects
+from .objects import REVISION, VM, CheckedObject, KnownObjects
 
 _SHOWN = 3
 
 
 def without_unknown(
-    objects: Sequence[DeclaredObject], lookup: KnownObjects, release: Release
-) -> tuple[list[DeclaredObject], list[LocatedFinding]]:
+    objects: Sequence[CheckedObject], lookup: KnownObjects, release: Release
+) -> tuple[list[CheckedObject], list[LocatedFinding]]:
     """The objects, and one note: VMs whose revisions are not among the files count with the objects of today."""
     result, changed, names = [], [], list[str]()
     for declared in objects:
@@ -66,7 +66,7 @@ def _is_known(vm: Manifest, matcher_field: MatcherField, lookup: KnownObjects) -
 
 
 def findings(
-    objects: Sequence[DeclaredObject], declared_keys: Collection[ObjectKey], lookup: KnownObjects, kubevirt: KubeVirt
+    objects: Sequence[CheckedObject], declared_keys: Collection[ObjectKey], lookup: KnownObjects, kubevirt: KubeVirt
 ) -> Iterator[LocatedFinding]:
     """Notes about the VMs whose captured revisions differ from objects in files.
 

@@ -57,7 +57,7 @@ class UsageError(Exception):
     """The request cannot be carried out; one line with the remedy."""
 
 
-class Source(NamedTuple):
+class LocatedDocument(NamedTuple):
     """A document of a file that is not empty. content: the data, or the text of a Containerfile."""
 
     location: Location
@@ -87,7 +87,7 @@ class Repository(NamedTuple):
     that are not YAML. placeholders: what nobody fills in here; None to leave such files unread.
     """
 
-    sources: list[Source]
+    sources: list[LocatedDocument]
     inventories: list[str]
     texts: dict[str, bytes]
     findings: list[LocatedFinding]
@@ -212,7 +212,7 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
         repository.inventories.append(file)
         return
     if is_containerfile(file):
-        repository.sources.append(Source(Location(file), content.decode(errors="replace")))
+        repository.sources.append(LocatedDocument(Location(file), content.decode(errors="replace")))
         return
     try:
         contents = _read_documents(repository, file, content, severity)
@@ -224,7 +224,9 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
             repository.unreadable.append(content.decode(errors="replace"))
             repository.findings.append(_unreadable(file, error, severity))
         return
-    repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
+    repository.sources.extend(
+        LocatedDocument(Location(file, document.number), document.content) for document in contents
+    )
     repository.starts.update({(file, document.number): document.line for document in contents})
 
 
@@ -361,7 +363,7 @@ def encrypted(file: str) -> LocatedFinding:
     return LocatedFinding(message, NOTE, rule="unchecked", location=Location(file, line=1))
 
 
-def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
+def manifests(sources: Iterable[LocatedDocument]) -> Iterator[SourceManifest]:
     """The objects of documents that are manifests; the items of a List count separately."""
     for location, content in sources:
         if not is_manifest(content):

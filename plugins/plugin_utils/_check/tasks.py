@@ -28,10 +28,10 @@ from ...module_utils._task_objects import PATCH, completed, files_of, module_of,
 from ...module_utils._vm_options import VM_OPTIONS
 from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
-from .objects import VM, DeclaredObject
+from .objects import VM, CheckedObject
 from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
 from .placeholders import Placeholders
-from .sources import Repository, Source, SourceManifest, add, kinds_in, manifests, mapping_items
+from .sources import LocatedDocument, Repository, SourceManifest, add, kinds_in, manifests, mapping_items
 
 Options = dict[str, Any]
 # File → the options of the first task that takes it.
@@ -95,8 +95,8 @@ class TaskObject(NamedTuple):
 
 
 def objects_of_document(
-    source: Source, namespace: str, placeholders: Placeholders
-) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+    source: LocatedDocument, namespace: str, placeholders: Placeholders
+) -> Iterator[CheckedObject | LocatedFinding | TaskObject]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     yield from misspelt(source)
     for location, key, value, variables in mapping_items(source.location, source.content, _declares):
@@ -118,7 +118,7 @@ def _declares(_location: Location, key: str, value: Any) -> bool:
     return key == _ROLE_LIST and isinstance(value, list)
 
 
-def absent_vms(source: Source, namespace: str) -> Iterator[ObjectKey]:
+def absent_vms(source: LocatedDocument, namespace: str) -> Iterator[ObjectKey]:
     """The VMs that the tasks of a document delete. namespace: the default."""
     for _location, key, value, variables in mapping_items(source.location, source.content, _declares):
         if key == _ROLE_LIST:
@@ -132,7 +132,7 @@ def absent_vms(source: Source, namespace: str) -> Iterator[ObjectKey]:
 
 def host_vm(
     host: Host, namespace: str, placeholders: Placeholders
-) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+) -> Iterator[CheckedObject | LocatedFinding | TaskObject]:
     """The VM that a host of an inventory is. namespace: the default."""
     task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
     for _index, options in _object_options(task, _VIRTUAL_MACHINE):
@@ -173,7 +173,7 @@ def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple
 
 def _checked_object(
     task_object: TaskObject, namespace: str, placeholders: Placeholders
-) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+) -> Iterator[CheckedObject | LocatedFinding | TaskObject]:
     options = dict(task_object.options)
     for name in _STRINGS:
         if _why_unknown(options.get(name)) == _TEMPLATE:
@@ -205,15 +205,15 @@ def _checked_object(
     elif is_vm:
         yield task_object._replace(wrong=wrong)
     else:
-        yield DeclaredObject(task_object.location, task_object.module.manifest(options), wrong)
+        yield CheckedObject(task_object.location, task_object.module.manifest(options), wrong)
 
 
-def virtual_machine_of(task_object: TaskObject) -> DeclaredObject:
+def virtual_machine_of(task_object: TaskObject) -> CheckedObject:
     """The VM that the options declare. Raises FieldError."""
     # A new VM gets a run strategy.
     options = task_object.options
     desired = task_object.module.manifest(options)
-    return DeclaredObject(
+    return CheckedObject(
         task_object.location,
         as_created(desired),
         task_object.wrong,
@@ -258,7 +258,7 @@ def add_linked_files(repository: Repository) -> Links:
     return links
 
 
-def manifests_of(source: Source, links: Links) -> Iterator[SourceManifest]:
+def manifests_of(source: LocatedDocument, links: Links) -> Iterator[SourceManifest]:
     """The manifests of a document, those in its tasks, and those of a file for the task that takes it."""
     options = links.get(source.location.file)
     for item in manifests([source]):

@@ -12,7 +12,7 @@ from ...module_utils._capacity.placement import simulation
 from ...module_utils._capacity.placement.simulation import PlacementObjects
 from ...module_utils._capacity.pod import resources as pod_resources
 from ...module_utils._capacity.pod.environment import Environment
-from ...module_utils._capacity.pod.pod import Source
+from ...module_utils._capacity.pod.pod import MigrationSource
 from ...module_utils._capacity.pod.render import KEEP, MIGRATE, RESTART, hard_of, network_resources
 from ...module_utils._capacity.quota.check import QuotaObjects, check_quotas
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
@@ -47,7 +47,7 @@ def _resources(
     networks: Sequence[Manifest] | None = None,
     migrates_from: Manifest | None = None,
 ) -> dict[str, Any]:
-    source = Source(labels_of(migrates_from)) if migrates_from is not None else None
+    source = MigrationSource(labels_of(migrates_from)) if migrates_from is not None else None
     cluster = _kubevirt(kubevirt, release)
     instancetype, preference, template = parts(vm, overrides, objects, release)
     expand.fill(template, instancetype, preference, cluster)

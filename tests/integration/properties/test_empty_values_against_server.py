@@ -22,7 +22,7 @@ from plugins.module_utils._resolver.declare import plan, virtual_machine
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 Manifest = dict[str, Any]
-Reconcile = Callable[[Manifest, "Manifest | None"], "tuple[Manifest, set[managed_fields.Field] | None]"]
+Reconcile = Callable[[Manifest, "Manifest | None"], "tuple[Manifest, set[managed_fields.FieldPath] | None]"]
 
 ROOT = {"name": "root", "container_disk": "registry.example.com/disk:1"}
 DEFAULT_NETWORK = {"networks": [{"name": "default", "pod": {}}]}
@@ -46,11 +46,11 @@ def _vm(case: Case) -> Manifest:
     return manifest({**options, "spec": case.spec, "template": {"spec": beside}})
 
 
-def _as_vm(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.Field] | None]:
+def _as_vm(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.FieldPath] | None]:
     return virtual_machine.reconcile(desired, live, "virtshape")[:2]
 
 
-def _as_is(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.Field] | None]:
+def _as_is(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.FieldPath] | None]:
     return desired, managed_fields.applied_fields(live, "virtshape") if live is not None else None
 
 

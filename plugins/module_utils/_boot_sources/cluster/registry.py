@@ -18,7 +18,7 @@ from ..._cluster.client.transport import USER_AGENT, urllib3, web_pool
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, name_of
 from .. import image
-from ..image import Content, ImageError, Reference, credentials, reference
+from ..image import Content, ImageError, ImageReference, credentials, reference
 from ..origin import Image
 from .cdi import cdi
 
@@ -47,7 +47,11 @@ class RegistryImage:
     """
 
     def __init__(
-        self, reference: Reference, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False
+        self,
+        reference: ImageReference,
+        login: tuple[str, str] | None = None,
+        certificates: str = "",
+        insecure: bool = False,
     ) -> None:
         # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)

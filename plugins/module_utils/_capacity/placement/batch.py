@@ -10,7 +10,7 @@ from .objects import PodInfo
 from .state import ClusterState
 
 
-class Batch:
+class PodPlacer:
     """Places pods on the nodes of a state.
 
     For pods that look alike to the scheduler and do not depend on others, the nodes are kept in order, so that

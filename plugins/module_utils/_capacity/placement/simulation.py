@@ -16,10 +16,10 @@ from ..._resolver.api.name_rules import one_line
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..pod.environment import Environment
-from ..pod.pod import Source, with_source_cpu
+from ..pod.pod import MigrationSource, with_source_cpu
 from ..pod.render import MIGRATE, RESTART, environments, read_as, render_vm, sample_pod
 from ..pod.scheduling import OBSOLETE_MODEL, away_from
-from .batch import Batch
+from .batch import PodPlacer
 from .objects import Node, PodInfo, Storage, claim_names, from_manifest, from_pod, node, with_volume_affinity
 from .reasons import SHOWN, problem
 from .state import ClusterState
@@ -59,8 +59,8 @@ def simulate(
     nodes: drained nodes are cordoned. pods: the pods that run. requests: the VMs to place in order, after the guests
     of drained nodes. samples: one for each instancetype.
     """
-    batch = Batch(ClusterState(nodes, pods, namespaces))
-    empty = Batch(ClusterState(nodes, ()))
+    batch = PodPlacer(ClusterState(nodes, pods, namespaces))
+    empty = PodPlacer(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
     guests = [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
     # In the order in which they take room.
@@ -71,7 +71,7 @@ def simulate(
     }
 
 
-def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str, Any]:
+def _capacity(sample: PlacementRequest, empty: PodPlacer, batch: PodPlacer) -> dict[str, Any]:
     """{name, fits, node_count, cluster_node_count, additional_vms, problem}. fits: an empty node could run it.
     node_count: the number of such nodes. cluster_node_count: that of all nodes. additional_vms: how many more such VMs
     fit now. problem: what is missing if no node could.
@@ -82,7 +82,7 @@ def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str,
     return {"name": sample.name, **answer, "cluster_node_count": len(empty.state.nodes), "additional_vms": additional}
 
 
-def _vm_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
+def _vm_result(batch: PodPlacer, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, evaluated, fits, node_count, nodes, node or problem}, see `_answer`; of a VM that runs
     {name, namespace, evaluated, fits, node, migration: {evaluated, fits, node_count, nodes, problem}}.
     migration.evaluated: only if it is False, although there is a pod.
@@ -98,7 +98,7 @@ def _vm_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     return {**identity, "evaluated": has_pod, "fits": True, "node": vm.node, "migration": migration}
 
 
-def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
+def _drain_result(batch: PodPlacer, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node; with
     `evaluated` if it is False.
     """
@@ -108,14 +108,14 @@ def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> di
     return {"name": guest.vm or guest.name, "namespace": guest.namespace, "node": guest.node, **placed}
 
 
-def _placed(batch: Batch, pod: PodInfo | str, key: str) -> dict[str, Any]:
+def _placed(batch: PodPlacer, pod: PodInfo | str, key: str) -> dict[str, Any]:
     """The answer for a pod, which is placed if it fits. key: for the name of its node."""
     answer = _answer(batch, pod)
     node_index = batch.place(pod) if answer["fits"] and not isinstance(pod, str) else None
     return answer if node_index is None else {**answer, key: batch.state.nodes[node_index].name}
 
 
-def _answer(batch: Batch, pod: PodInfo | str) -> dict[str, Any]:
+def _answer(batch: PodPlacer, pod: PodInfo | str) -> dict[str, Any]:
     """{evaluated, fits, node_count, nodes, problem}. pod: see PlacementRequest.
 
     evaluated: whether there is a pod, and it is known whether it fits: not if only the devices that it claims decide.
@@ -185,7 +185,7 @@ def placement(
         uid = source.owner if source is not None else ""
         node_name, origin = "", None
         if source is not None and source.node in labels:
-            node_name, origin = source.node, Source(labels[source.node], source.node_selector)
+            node_name, origin = source.node, MigrationSource(labels[source.node], source.node_selector)
         pod: PodInfo | str
         try:
             launch = render_vm(vm, lookup, environment_of[namespace], uid, origin)

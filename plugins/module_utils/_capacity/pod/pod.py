@@ -184,7 +184,7 @@ class Pod(NamedTuple):
         return amounts.qos_class(self.containers)
 
 
-class Source(NamedTuple):
+class MigrationSource(NamedTuple):
     """Where a migrating guest runs.
 
     labels: the labels of its node. selector: the node selector of its pod; None: a new pod's.
@@ -195,7 +195,7 @@ class Source(NamedTuple):
 
 
 def pod(
-    metadata: Manifest, spec: Spec, env: Environment, status: Mapping[str, Any], source: Source | None = None
+    metadata: Manifest, spec: Spec, env: Environment, status: Mapping[str, Any], source: MigrationSource | None = None
 ) -> Pod:
     """The pod of a VMI as stored, from its canonical spec, metadata and known status.
 
@@ -240,7 +240,7 @@ _HOST_MODEL: Final = "host-model-cpu.node.kubevirt.io/"
 _HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
 
 
-def _migrated(rendered: Pod, metadata: Manifest, spec: Spec, env: Environment, source: Source) -> Pod:
+def _migrated(rendered: Pod, metadata: Manifest, spec: Spec, env: Environment, source: MigrationSource) -> Pod:
     """The target pod of a running VMI's migration, from a new pod. Raises Unrenderable."""
     host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
     present = rendered.node_selector if source.selector is None else source.selector

@@ -24,7 +24,7 @@ from ..._resolver.kubevirt.find import find
 from ..._resolver.kubevirt.find.lookup import Lookup, Objects
 from ..._resolver.kubevirt.vmi import expand
 from .environment import Environment
-from .pod import Pod, Source
+from .pod import MigrationSource, Pod
 from .resources import RenderedVM, launch
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
 def render_vm(
-    vm: Manifest, lookup: Lookup, env: Environment, uid: str = "", source: Source | None = None
+    vm: Manifest, lookup: Lookup, env: Environment, uid: str = "", source: MigrationSource | None = None
 ) -> RenderedVM:
     """The VMI and the pod of a VM that starts or migrates.
 

@@ -13,7 +13,7 @@ from . import behaviour
 from .amounts import HUGE_PAGES, PLAIN, texts
 from .compute import EVEN_PARITY
 from .environment import Environment
-from .pod import Pod, Source, pod
+from .pod import MigrationSource, Pod, pod
 from .scheduling import features, needs_tsc_frequency
 
 _QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"
@@ -58,7 +58,7 @@ class RenderedVM(NamedTuple):
     pod: Pod
 
 
-def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> RenderedVM:
+def launch(metadata: Manifest, spec: Spec, env: Environment, source: MigrationSource | None = None) -> RenderedVM:
     """The VMI of a VM that starts or migrates.
 
     metadata, spec: as virt-controller would write them. env: the environment of its namespace. source: the pod is the
@@ -69,7 +69,9 @@ def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | No
     return RenderedVM(spec, pod(metadata, spec, env, expected_status(spec, env), source))
 
 
-def resources(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> dict[str, Any]:
+def resources(
+    metadata: Manifest, spec: Spec, env: Environment, source: MigrationSource | None = None
+) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 
     guest: `guest_figures` with memory_bytes, max_sockets, max_memory, io_threads. pod: `_summary` of the

@@ -12,7 +12,7 @@ from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, Obje
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
-from ..._resolver.catalog.selection import Selection
+from ..._resolver.catalog.selection import CatalogSelection
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.find.lookup import get_readable
 from ..._resolver.refresh.drift import Drift
@@ -86,7 +86,7 @@ def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Resu
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
     available = bundle(documents, params["other_kinds"], version, places)
     names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
-    selection = Selection(
+    selection = CatalogSelection(
         **{name: tuple(params[name]) for name in names},
         labels=tuple(params["label_selectors"]),
         deprecated=params["deprecated"],

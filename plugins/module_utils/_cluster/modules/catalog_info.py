@@ -26,7 +26,7 @@ from .options import AUTH, REQUESTS
 
 Facts = dict[str, Any]
 
-Read = Callable[[Session], Any]
+ReadAddition = Callable[[Session], Any]
 
 _KINDS = {
     "all": [kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.cluster_kind, matcher_field.kind)],
@@ -46,7 +46,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: Task, more: Mapping[str, Read]) -> Result:
+def _run(params: Params, task: Task, more: Mapping[str, ReadAddition]) -> Result:
     session, warnings = task.connect(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
@@ -65,7 +65,7 @@ def _run(params: Params, task: Task, more: Mapping[str, Read]) -> Result:
     }
 
 
-def module(**more: Read) -> Module:
+def module(**more: ReadAddition) -> Module:
     """The module. more: further keys of the result, and the functions that read their values."""
     return Module(_SPEC, partial(_run, more=more))
 

@@ -16,7 +16,7 @@ from ..._resolver.api.errors import bug_report
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.declare.option_checks import option_problem
 from ..._resolver.refresh import move, rollout
-from ..._resolver.refresh.rollout import Limits, Rollout, Selection
+from ..._resolver.refresh.rollout import Limits, Rollout, RolloutScope
 from ..._resolver.refresh.rollout_report import report, table
 from ..._resolver.refresh.windows import MaintenanceSchedule, WindowError, schedule
 from ..client.errors import RequestFailed, TaskFailed
@@ -214,10 +214,10 @@ def _zone(name: str) -> tzinfo:
         ) from None
 
 
-def _selection(settings: Params) -> Selection:
+def _selection(settings: Params) -> RolloutScope:
     matchers = tuple(matcher_field.matcher for matcher_field in matcher_fields_of(settings["revisions_of"]))
     moves = bool(settings["replace"] or settings["patch"])
-    return Selection(matchers, moves, settings["restart"], settings["guest_agent"])
+    return RolloutScope(matchers, moves, settings["restart"], settings["guest_agent"])
 
 
 def _folder_problem(path: Path) -> str:

@@ -17,7 +17,7 @@ from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.refresh import drift, move, revision_change, rollout
 from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
-from ..._resolver.refresh.rollout import Facts, Limits, Rollout, Selection
+from ..._resolver.refresh.rollout import Facts, Limits, Rollout, RolloutScope
 from ..._resolver.refresh.windows import MaintenanceSchedule
 from ..client.concurrency import until_signalled
 from ..client.errors import ApiError, ConnectionFailed, TaskFailed
@@ -71,7 +71,7 @@ class RolloutRun:
         session: Session,
         task: Task,
         settings: Params,
-        selection: Selection,
+        selection: RolloutScope,
         windows: MaintenanceSchedule,
         now: str,
         extension: RolloutExtension,

@@ -47,7 +47,7 @@ def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
     return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
 
 
-class Read(NamedTuple):
+class SourceDocuments(NamedTuple):
     """The documents of a source.
 
     places: the place of each document, for messages. checksums: address → SHA-256 of each fetched file.
@@ -58,7 +58,7 @@ class Read(NamedTuple):
     checksums: dict[str, str]
 
 
-def documents_of(options: dict[str, Any]) -> Read:
+def documents_of(options: dict[str, Any]) -> SourceDocuments:
     """The documents of the source that the options of `catalog` name. Raises TaskFailed."""
     if options["source"] == "url":
         return _fetched(options)
@@ -70,10 +70,10 @@ def documents_of(options: dict[str, Any]) -> Read:
         )
         raise TaskFailed(f"definitions: required; {read or 'set it to catalogs or manifests'}")
     # The action knows where the documents come from.
-    return Read(options["definitions"], options.get("_places") or [], {})
+    return SourceDocuments(options["definitions"], options.get("_places") or [], {})
 
 
-def _fetched(options: dict[str, Any]) -> Read:
+def _fetched(options: dict[str, Any]) -> SourceDocuments:
     sources = Sources(
         Path(options["cache_directory"]).expanduser(),
         options["download_proxy"] or "",
@@ -102,7 +102,7 @@ def _fetched(options: dict[str, Any]) -> Read:
     if not found:
         raise TaskFailed(f"{addresses[0]} contains only empty documents; set url to the address of a bundle")
     checksums = {address: digest for address, (_text, digest) in zip(addresses, fetched)}
-    return Read([content for content, _place in found], [place for _content, place in found], checksums)
+    return SourceDocuments([content for content, _place in found], [place for _content, place in found], checksums)
 
 
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:

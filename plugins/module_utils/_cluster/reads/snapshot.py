@@ -28,7 +28,7 @@ _FORBIDDEN = 403
 _NO_SUCH_API = 404
 _NAMESPACE = KINDS["Namespace"]
 
-Read = Callable[[Session, Collection[ObjectKey]], "dict[ObjectKey, Manifest]"]
+ReadObjects = Callable[[Session, Collection[ObjectKey]], "dict[ObjectKey, Manifest]"]
 """Reads the live objects with these keys, and what is listed with them. Raises RequestFailed."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import ERROR, WARNING, Finding
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.managed_fields import Field
+from ..._resolver.api.managed_fields import FieldPath
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
 from ..._resolver.declare import plan
@@ -20,7 +20,7 @@ from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.admission import Mutators
-from ..reads.snapshot import Read, namespace_problem, read
+from ..reads.snapshot import ReadObjects, namespace_problem, read
 from ..reads.watch import WATCHES, wait_for
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
@@ -32,7 +32,7 @@ def declare(
     handler: KindHandler,
     declared_objects: list[DeclaredObject],
     task: Task,
-    read: Read = read,
+    read: ReadObjects = read,
 ) -> list[DeclareOutcome]:
     """Declares objects. Returns their outcomes in the same order. read: reads the live objects.
 
@@ -107,7 +107,9 @@ def _is_readable(outcome: DeclareOutcome) -> bool:
     return not (outcome.failed or outcome.skip_reason)
 
 
-def _read(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task, read: Read) -> None:
+def _read(
+    session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task, read: ReadObjects
+) -> None:
     """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
     groups = [list(group.values()) for group in _grouped(outcomes).values()]
     map_concurrently(lambda group: _read_group(session, handler, read, group), groups, task.concurrency)
@@ -115,7 +117,7 @@ def _read(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome]
     handler.complete(present, task.check_mode)
 
 
-def _read_group(session: Session, handler: KindHandler, read: Read, group: list[DeclareOutcome]) -> None:
+def _read_group(session: Session, handler: KindHandler, read: ReadObjects, group: list[DeclareOutcome]) -> None:
     """Sets the live objects of a kind and namespace, and shows the handler the others."""
     try:
         objects = read(session, [outcome.declared.key for outcome in group])
@@ -170,7 +172,7 @@ def _writer_warning(live: Manifest, step: Plan, own: str, task: Task) -> str:
     return found.text(REVERTED) if found is not None else ""
 
 
-def _retained_warning(field: Field, managers: tuple[str, ...], live: Manifest | None) -> str:
+def _retained_warning(field: FieldPath, managers: tuple[str, ...], live: Manifest | None) -> str:
     names = " and ".join(f'"{name}"' for name in managers)
     verb = "own" if len(managers) > 1 else "owns"
     return (

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api.errors import Cause
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.managed_fields import Field
+from ..._resolver.api.managed_fields import FieldPath
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.tree import set_at
@@ -53,7 +53,7 @@ def send_plan(
     yield _apply(session, key, {**step.manifest, **own}, force, live or {})
 
 
-def _patch(session: Session, key: ObjectKey, fields: Mapping[Field, Any]) -> Manifest | None:
+def _patch(session: Session, key: ObjectKey, fields: Mapping[FieldPath, Any]) -> Manifest | None:
     """Sends a merge patch that sets fields, or removes those that are None."""
     patch: Manifest = {}
     for path, value in fields.items():

@@ -32,7 +32,7 @@ _SINGLE: Final = 10
 _AT_ONCE: Final = 1000
 
 
-class Selection(NamedTuple):
+class VMSelection(NamedTuple):
     """Which VMs. namespace: None for all. labels, fields: selectors, "" for none."""
 
     namespace: str | None
@@ -54,7 +54,7 @@ class Seen(NamedTuple):
     left: bool = False
 
 
-def all_vms(session: Session, selection: Selection, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
+def all_vms(session: Session, selection: VMSelection, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
     """All selected VMs, and those of the known ones that are gone. Raises RequestFailed."""
     listed = {qualified_name(vm): vm for vm in session.list(_VM, selection.namespace, True, **selection.query)}
     names = dict.fromkeys(listed)
@@ -71,7 +71,7 @@ def all_vms(session: Session, selection: Selection, known: Mapping[str, KnownVM]
 
 
 def namespace_vms(
-    session: Session, selection: Selection, namespace: str, known: Mapping[str, KnownVM]
+    session: Session, selection: VMSelection, namespace: str, known: Mapping[str, KnownVM]
 ) -> Iterator[Seen]:
     """The known VMs of a namespace. New ones are told by their own watch. Raises RequestFailed."""
     names = {name for name in known if name.startswith(f"{namespace}/")}
@@ -79,9 +79,9 @@ def namespace_vms(
 
 
 def some_vms(
-    session: Session, selection: Selection, vms: Mapping[str, bool | None], known: Mapping[str, KnownVM]
+    session: Session, selection: VMSelection, vms: Mapping[str, bool | None], known: Mapping[str, KnownVM]
 ) -> Iterator[Seen]:
-    """Single VMs, as `Batch` has them. Raises RequestFailed."""
+    """Single VMs, as `PendingLook` has them. Raises RequestFailed."""
     by_namespace: dict[str, set[str]] = {}
     for name, left in vms.items():
         if left:
@@ -103,7 +103,7 @@ def some_vms(
 
 
 def _by_list(
-    session: Session, selection: Selection, namespace: str, names: set[str], known: Mapping[str, KnownVM]
+    session: Session, selection: VMSelection, namespace: str, names: set[str], known: Mapping[str, KnownVM]
 ) -> Iterator[Seen]:
     found: set[str] = set()
     own = [name.partition("/")[2] for name in names]

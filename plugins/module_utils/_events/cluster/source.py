@@ -21,9 +21,9 @@ from ..._resolver.refresh.drift import Drift
 from ..facts import BROKEN, facts_of_diagnosis, is_settled
 from ..options import ClusterOptions, SourceOptions
 from ..transitions import Change, Reporter
-from .look import Seen, Selection, all_vms, namespace_vms, some_vms
+from .look import Seen, VMSelection, all_vms, namespace_vms, some_vms
 from .stores import StateConfigMap, StateFile, Store
-from .triggers import Batch, Triggers
+from .triggers import PendingLook, Triggers
 from .unsettled import Unsettled
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class _ClusterSource:
         self._options, self._auth, self._put, self._stop = options, cluster.auth, put, stop
         self._session: Session | None = None
         self._reporter = Reporter(cluster.name, options.transitions, options.fields)
-        self._selection = Selection(options.namespace, options.label_selector, options.field_selector)
+        self._selection = VMSelection(options.namespace, options.label_selector, options.field_selector)
         self.store = Store()
         # Others are not to end with this one.
         self._may_raise = len(options.clusters) == 1
@@ -166,7 +166,7 @@ class _ClusterSource:
                 told, self._session = problem, None
                 self._stop.wait(pauses.next())
 
-    def _look(self, batch: Batch) -> None:
+    def _look(self, batch: PendingLook) -> None:
         due = set(self._unsettled.due())
         late: dict[str, list[Drift]] = {}
         for seen in self._seen(batch):
@@ -199,7 +199,7 @@ class _ClusterSource:
             # Not before: what is known is not told again.
             self.store.save(change.vm, change.known)
 
-    def _seen(self, batch: Batch) -> Iterator[Seen]:
+    def _seen(self, batch: PendingLook) -> Iterator[Seen]:
         session, known = self._current(), self.store.known
         if batch.everything:
             return all_vms(session, self._selection, known)

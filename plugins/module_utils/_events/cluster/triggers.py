@@ -29,7 +29,7 @@ _UNAVAILABLE: Final = 300.0
 
 
 @dataclass
-class Batch:
+class PendingLook:
     """The VMs to look at: all, those of namespaces, or single ones.
 
     vms: NAMESPACE/NAME → whether the VM's last event was that it left the selection, or the cluster; None if only
@@ -43,7 +43,7 @@ class Batch:
     def __bool__(self) -> bool:
         return self.everything or bool(self.namespaces or self.vms)
 
-    def add(self, other: Batch) -> None:
+    def add(self, other: PendingLook) -> None:
         self.everything = self.everything or other.everything
         self.namespaces |= other.namespaces
         for name, left in other.vms.items():
@@ -60,7 +60,7 @@ class Triggers:
         """session: the current one. namespace: None for all. query: the selectors of VMs. stop: ends the threads."""
         self._session, self._namespace, self._query, self._stop = session, namespace, query, stop
         self._changed = threading.Condition()
-        self._batch = Batch()
+        self._batch = PendingLook()
         self._pending = set(KINDS_WATCHED)
         self._defect: Exception | None = None
 
@@ -72,12 +72,12 @@ class Triggers:
             while self._pending and not self._stop.is_set():
                 self._changed.wait(1)
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PendingLook) -> None:
         with self._changed:
             self._batch.add(batch)
             self._changed.notify_all()
 
-    def take(self, seconds: float, delay: float) -> Batch:
+    def take(self, seconds: float, delay: float) -> PendingLook:
         """The VMs to look at; none if nothing happens for this time. seconds: the time to wait.
 
         delay: seconds to wait for further changes, since one seldom comes alone. Raises what has ended a watch.
@@ -95,7 +95,7 @@ class Triggers:
         if found:
             self._stop.wait(delay)
         with self._changed:
-            result, self._batch = (self._batch if found else Batch()), Batch()
+            result, self._batch = (self._batch if found else PendingLook()), PendingLook()
         return result
 
     def _run(self, kind: Kind) -> None:
@@ -117,7 +117,7 @@ class Triggers:
                     pause = pauses.next()
                     if kind.kind == _VM:
                         # If the cluster is down, or refuses the credentials, the look says so, once for all watches.
-                        self.add(Batch(everything=True))
+                        self.add(PendingLook(everything=True))
                     elif error.code in (403, 404):
                         pause = _UNAVAILABLE
                     # Without CDI there are no DataSources.
@@ -132,7 +132,7 @@ class Triggers:
         except Exception as error:
             # A watch that ended unseen would be a source that does not listen.
             self._defect = error
-            self.add(Batch(everything=True))
+            self.add(PendingLook(everything=True))
 
     def _has_begun(self, kind: Kind) -> None:
         with self._changed:
@@ -148,7 +148,7 @@ class Triggers:
         version = str((page.get("metadata") or {}).get("resourceVersion") or "")
         if not version:
             raise ConnectionFailed(f"the list of {kind.plural} has no resourceVersion")
-        self.add(Batch(everything=True))
+        self.add(PendingLook(everything=True))
         self._has_begun(kind)
         return version
 
@@ -163,16 +163,18 @@ class Triggers:
         return version
 
 
-def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> Batch:
+def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> PendingLook:
     """The VMs to look at because of an event of a watch."""
     namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
     if kind.kind in _SHARED and kind.namespaced:
-        return Batch(namespaces={namespace})
+        return PendingLook(namespaces={namespace})
     if kind.kind in (*_SHARED, "DataSource"):
-        return Batch(everything=True)
+        return PendingLook(everything=True)
     if kind.kind == _VM:
-        return Batch(vms={f"{namespace}/{name}": event_type == "DELETED"})
+        return PendingLook(vms={f"{namespace}/{name}": event_type == "DELETED"})
     if kind.kind == "ControllerRevision":
         owners = metadata.get("ownerReferences") or []
-        return Batch(vms={f"{namespace}/{owner.get('name')}": None for owner in owners if owner.get("kind") == _VM})
-    return Batch(vms={f"{namespace}/{name}": None})
+        return PendingLook(
+            vms={f"{namespace}/{owner.get('name')}": None for owner in owners if owner.get("kind") == _VM}
+        )
+    return PendingLook(vms={f"{namespace}/{name}": None})

@@ -11,18 +11,18 @@ from typing import Any
 
 from .tree import leaves
 
-Field = tuple[str, ...]
+FieldPath = tuple[str, ...]
 
 # In every object, and never among its managed fields; and the root of an empty manifest.
 _IDENTITY = {(), ("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
 
 
-def is_inside(field: Field, parent: Field) -> bool:
+def is_inside(field: FieldPath, parent: FieldPath) -> bool:
     """Whether a field is another field or a part of it."""
     return field[: len(parent)] == parent
 
 
-def leaf_fields(manifest: dict[str, Any]) -> dict[Field, Any]:
+def leaf_fields(manifest: dict[str, Any]) -> dict[FieldPath, Any]:
     """The fields that a manifest declares: its leaves, except the identity of the object."""
     fields = leaves(manifest)
     for path in _IDENTITY:
@@ -35,12 +35,12 @@ def entries(live: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in (live.get("metadata") or {}).get("managedFields") or [] if not entry.get("subresource")]
 
 
-def applied_fields(live: dict[str, Any], manager: str) -> set[Field] | None:
+def applied_fields(live: dict[str, Any], manager: str) -> set[FieldPath] | None:
     """The fields that the manager owns by server-side apply; None if it never applied the object."""
     return _managed(live, manager, "Apply")
 
 
-def updated_fields(live: dict[str, Any], manager: str) -> set[Field]:
+def updated_fields(live: dict[str, Any], manager: str) -> set[FieldPath]:
     """The fields outside the status that a manager owns by requests other than server-side apply."""
     return _managed(live, manager, "Update") or set()
 
@@ -58,7 +58,7 @@ def written_at(live: dict[str, Any], part: str) -> str:
     return max(times, default="")
 
 
-def fields_of_others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
+def fields_of_others(live: dict[str, Any], manager: str) -> list[tuple[str, set[FieldPath]]]:
     """The fields outside the status that other managers own: (manager, fields)."""
     return [
         (str(entry.get("manager")), _fields(entry.get("fieldsV1") or {}))
@@ -76,7 +76,7 @@ def applying_managers(live: dict[str, Any], manager: str) -> list[str]:
     ]
 
 
-def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
+def owners(managers: Iterable[tuple[str, set[FieldPath]]], field: FieldPath) -> tuple[str, ...]:
     """The managers (see `fields_of_others`) that own a field, a part of it, or a parent of it."""
     return tuple(
         sorted(
@@ -85,7 +85,7 @@ def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[st
     )
 
 
-def sharers(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
+def sharers(managers: Iterable[tuple[str, set[FieldPath]]], field: FieldPath) -> tuple[str, ...]:
     """The managers (see `fields_of_others`) that own a field of ours or a part of it.
 
     A parent that they own is an object without contents of theirs: of an atomic one, we would own the whole too.
@@ -93,21 +93,21 @@ def sharers(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[s
     return tuple(sorted({name for name, fields in managers if any(is_inside(own, field) for own in fields)}))
 
 
-def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] | None:
+def _managed(live: dict[str, Any], manager: str, operation: str) -> set[FieldPath] | None:
     for entry in entries(live):
         if (entry.get("manager"), entry.get("operation")) == (manager, operation):
             return _fields(entry.get("fieldsV1") or {})
     return None
 
 
-def _fields(node: dict[str, Any]) -> set[Field]:
-    fields: set[Field] = set()
+def _fields(node: dict[str, Any]) -> set[FieldPath]:
+    fields: set[FieldPath] = set()
     _put_fields(fields, node, ())
     fields.discard(())
     return fields
 
 
-def _put_fields(fields: set[Field], node: dict[str, Any], path: Field) -> None:
+def _put_fields(fields: set[FieldPath], node: dict[str, Any], path: FieldPath) -> None:
     inside = False
     for key, entry in node.items():
         # `f:name` is a field; `k:{...}`, `v:...` and `i:...` are list items.
@@ -118,20 +118,20 @@ def _put_fields(fields: set[Field], node: dict[str, Any], path: Field) -> None:
         fields.add(path)
 
 
-def undeclared(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def undeclared(owned_fields: set[FieldPath], desired: dict[FieldPath, Any]) -> set[FieldPath]:
     """Owned fields that the manifest no longer declares; applying it gives them up."""
     return {
         field for field in owned_fields - desired.keys() if not any(_covers(*entry, field) for entry in desired.items())
     }
 
 
-def unowned_fields(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def unowned_fields(owned_fields: set[FieldPath], desired: dict[FieldPath, Any]) -> set[FieldPath]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
     return {field for field in desired.keys() - owned_fields if not any(is_inside(field, own) for own in owned_fields)}
 
 
-def _covers(declared_field: Field, value: Any, field: Field) -> bool:
+def _covers(declared_field: FieldPath, value: Any, field: FieldPath) -> bool:
     """Whether declaring `declared_field` declares the owned field: they are equal, or one is a part of the other."""
     # An object declared as empty declares nothing inside.
     return is_inside(declared_field, field) or (value != {} and is_inside(field, declared_field))

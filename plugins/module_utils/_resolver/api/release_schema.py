@@ -27,7 +27,7 @@ def canonical(type_name: str, value: dict[str, Any] | None, release: Release = N
     return result
 
 
-class Field(NamedTuple):
+class ReleaseField(NamedTuple):
     """A field that an object sets, or an entry of a list, whose name is its index (``[0]``).
 
     type_name: the type of the object around it. expression: its type; "" for a field that a release does not know.
@@ -40,29 +40,29 @@ class Field(NamedTuple):
     expression: str
 
 
-def fields(expression: str, value: Any, path: str = "", release: Release = NEWEST) -> list[Field]:
+def fields(expression: str, value: Any, path: str = "", release: Release = NEWEST) -> list[ReleaseField]:
     """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
     return _fields(expression, value, path, release, object)
 
 
-def unknown(expression: str, value: Any, release: Release, path: str = "") -> list[Field]:
+def unknown(expression: str, value: Any, release: Release, path: str = "") -> list[ReleaseField]:
     """The fields that the release does not know."""
     return _fields(expression, value, path, release, ())
 
 
-def _fields(expression: str, value: Any, path: str, release: Release, classes: Any) -> list[Field]:
+def _fields(expression: str, value: Any, path: str, release: Release, classes: Any) -> list[ReleaseField]:
     """The unknown fields, and the known ones whose values have one of the classes."""
-    found: list[Field] = []
+    found: list[ReleaseField] = []
     _add_fields(found, schema.bare(expression), value, path, _known_fields(release), classes)
     return found
 
 
-def _add_fields(found: list[Field], expression: str, value: Any, path: str, types: _Types, classes: Any) -> None:
+def _add_fields(found: list[ReleaseField], expression: str, value: Any, path: str, types: _Types, classes: Any) -> None:
     prefix = f"{path}." if path and isinstance(value, dict) else path
     # Thousands of VMs have hundreds of fields each, so a field takes as few steps as possible.
     for name, entry, below in _contents(expression, value, types):
         if not below or isinstance(entry, classes):
-            found.append(Field(f"{prefix}{name}", expression, name, entry, below))
+            found.append(ReleaseField(f"{prefix}{name}", expression, name, entry, below))
         if below and entry.__class__ is not str and isinstance(entry, (dict, list)):
             _add_fields(found, below, entry, f"{prefix}{name}", types, classes)
 
@@ -121,7 +121,7 @@ def missing_fields(expression: str, spec: Any, release: Release, scalars: bool) 
     has defaults for them.
     """
     missing, required = [], _required(release)
-    root = Field("spec", "", "", spec, schema.bare(expression))
+    root = ReleaseField("spec", "", "", spec, schema.bare(expression))
     for field in (root, *_fields(expression, spec, "spec", release, (dict, type(None)))):
         if isinstance(field.value, dict):
             missing += [

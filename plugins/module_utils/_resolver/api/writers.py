@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from .managed_fields import Field, fields_of_others, owners
+from .managed_fields import FieldPath, fields_of_others, owners
 from .manifest import Manifest, annotations_of, labels_of, name_of
 from .name_rules import first_names
 from .tree import copy
@@ -120,7 +120,7 @@ class WriterClaim(NamedTuple):
         return f"{writer.name} {claim}: its next {writer.write} {effect.format(source=writer.source, gone=gone)}"
 
 
-def writer_claim(live: Manifest, fields: Iterable[Field], own: str) -> WriterClaim | None:
+def writer_claim(live: Manifest, fields: Iterable[FieldPath], own: str) -> WriterClaim | None:
     """The continuous writer that declares some of the fields of a live object, or None.
 
     own: our field manager. If a writer's field managers are known, their fields count; if only its labels or

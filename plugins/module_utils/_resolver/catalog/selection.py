@@ -17,7 +17,7 @@ from .objects import matcher_field_of
 
 
 @dataclass(frozen=True)
-class Selection:
+class CatalogSelection:
     """The selection; the defaults select everything.
 
     kinds: `instancetype`, `preference` or both. instancetypes, preferences: patterns for names.

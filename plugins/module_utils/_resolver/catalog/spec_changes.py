@@ -10,7 +10,9 @@ from ..api.matcher import MATCHER_FIELD_OF_KIND
 from ..api.tree import copy, differences, leaves, remove_at, set_at
 
 
-def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[managed_fields.Field] | None) -> Manifest:
+def predicted(
+    manifest: Manifest, live: Manifest | None, owned_fields: set[managed_fields.FieldPath] | None
+) -> Manifest:
     """The canonical spec after the manifest is applied to the live object.
 
     owned_fields: the fields of the live object that our field manager owns; what is no longer declared goes, others

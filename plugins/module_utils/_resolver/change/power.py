@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
-from ..api.managed_fields import Field
+from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest, Progress, has_condition
 from ..api.write import RetrySafety, Write
 from ..kubevirt.vm.readiness import RUNNING, is_up, run_strategy, trouble
@@ -184,7 +184,7 @@ def _stop(state: _PowerState, grace_period: int | None) -> Decision:
     return _SEND if shorter else NOTHING
 
 
-def changed_fields(state: str, vm: Manifest) -> tuple[Field, ...]:
+def changed_fields(state: str, vm: Manifest) -> tuple[FieldPath, ...]:
     """The fields of the VM's spec that KubeVirt changes to take the VM to a state."""
     strategies = {STARTED: "Halted", STOPPED: "Always"}
     return (("spec", "runStrategy"), ("spec", "running")) if run_strategy(vm) == strategies.get(state) else ()

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, release_schema
 from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
-from ..api.managed_fields import Field, applying_managers
+from ..api.managed_fields import FieldPath, applying_managers
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.quantity import parse
@@ -156,9 +156,9 @@ def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
     return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
 
 
-def fields_of(candidate: Candidate) -> list[Field]:
+def fields_of(candidate: Candidate) -> list[FieldPath]:
     """The fields of the live VM that an adoption removes. A list counts as one field."""
-    fields: list[Field] = []
+    fields: list[FieldPath] = []
     for path in candidate.removed:
         annotation = annotation_in(path)
         inside = ("metadata", "annotations", annotation) if annotation else ("spec", *path.partition("[")[0].split("."))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, schema
-from ..api.managed_fields import Field, is_inside
+from ..api.managed_fields import FieldPath, is_inside
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
 from ..api.redaction import redact
@@ -117,18 +117,18 @@ def _canonical(type_name: str, manifest: Manifest) -> Manifest:
     return schema.canonical(type_name, {**_body(manifest), "metadata": metadata})
 
 
-def _value(canonical: Manifest, manifest: Manifest, field: Field) -> Any:
+def _value(canonical: Manifest, manifest: Manifest, field: FieldPath) -> Any:
     """The value of a field; canonical if the schema knows the field."""
     value = value_at(canonical, field)
     return value if value is not None else value_at(manifest, field)
 
 
-def _set(target: Manifest, field: Field, value: Any) -> None:
+def _set(target: Manifest, field: FieldPath, value: Any) -> None:
     if value is not None:
         set_at(target, field, value)
 
 
-def _is_declared(field: Field, manifest: Manifest) -> bool:
+def _is_declared(field: FieldPath, manifest: Manifest) -> bool:
     """Whether a manifest declares a field, a part of it, or what it is in."""
     return any(is_inside(other, field) or is_inside(field, other) for other in managed_fields.leaf_fields(manifest))
 
@@ -159,7 +159,7 @@ def _missing(declared: Any, found: Any, place: Place = (), at: Place = ()) -> It
 
 
 def _unmet(
-    field: Field,
+    field: FieldPath,
     places: list[tuple[Place, Place | None]],
     rest: Plan,
     after: Manifest,
@@ -186,13 +186,15 @@ def _at(value: Any, place: Place) -> Any:
     return value
 
 
-def _deviation(field: Field, place: Place, text: str, answer: Manifest, manager: str, found: Any = None) -> Deviation:
+def _deviation(
+    field: FieldPath, place: Place, text: str, answer: Manifest, manager: str, found: Any = None
+) -> Deviation:
     tree: Manifest = {}
     _set(tree, field, found)
     return _told(field, place, text, answer, manager, found=quoted(value_at(redact(tree, tree)[0], field)))
 
 
-def _told(field: Field, place: Place, text: str, answer: Manifest, manager: str, **values: str) -> Deviation:
+def _told(field: FieldPath, place: Place, text: str, answer: Manifest, manager: str, **values: str) -> Deviation:
     ours = managed_fields.applied_fields(answer, manager) or set()
     theirs = (
         ()
@@ -206,7 +208,7 @@ def _told(field: Field, place: Place, text: str, answer: Manifest, manager: str,
     return Deviation(f"{path_of(path)}: {words}", theirs[0] if theirs else "")
 
 
-def _as_created(step: Plan, missing: dict[Field, Any], after: Manifest, answer: Manifest) -> Plan:
+def _as_created(step: Plan, missing: dict[FieldPath, Any], after: Manifest, answer: Manifest) -> Plan:
     if not missing:
         return step
     shown = copy(step.after)
@@ -233,8 +235,8 @@ def _renewed(declared: Any, was: Any, now: Any) -> Place | None:
 
 
 def _unplanned(
-    planned: set[Field], before: Manifest, after: Manifest, live: Manifest, answer: Manifest, manager: str
-) -> Iterator[tuple[Field, Any, Any]]:
+    planned: set[FieldPath], before: Manifest, after: Manifest, live: Manifest, answer: Manifest, manager: str
+) -> Iterator[tuple[FieldPath, Any, Any]]:
     """The other changes of the spec that nobody else has written meanwhile: (field, before, after)."""
     old, new = (leaves(source.get("spec") or {}, ("spec",)) for source in (before, after))
     entries = managed_fields.entries(live)

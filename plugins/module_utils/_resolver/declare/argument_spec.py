@@ -39,7 +39,7 @@ _PLAIN: Final = {
 }
 
 
-class Field(NamedTuple):
+class OptionField(NamedTuple):
     """A field of a type, and its option.
 
     name: the field of the API. option: the name of the option. type: the type expression, without `*` and `!`.
@@ -56,7 +56,7 @@ class Field(NamedTuple):
 
 
 @cache
-def fields(type_name: str) -> tuple[Field, ...]:
+def fields(type_name: str) -> tuple[OptionField, ...]:
     """The fields of a type (a key of `schema.TYPES`), in the order of the API."""
     return tuple(_field(type_name, name, declaration) for name, declaration in TYPES[type_name].items())
 
@@ -93,9 +93,9 @@ def to_manifest(type_name: str, params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _field(type_name: str, name: str, declaration: Any) -> Field:
+def _field(type_name: str, name: str, declaration: Any) -> OptionField:
     expression = field_type(declaration)
-    return Field(
+    return OptionField(
         name=name,
         option=_RENAMED.get((type_name, name)) or _WORD.sub("_", name).lower(),
         type=bare(expression),

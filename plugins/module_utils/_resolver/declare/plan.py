@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, schema
-from ..api.managed_fields import Field, is_inside
+from ..api.managed_fields import FieldPath, is_inside
 from ..api.tree import copy, leaves, remove_at, set_at, value_at
 from ..api.writers import field_conflict
 from . import rewrites
@@ -42,18 +42,18 @@ class Plan(NamedTuple):
     manifest: dict[str, Any]
     before: dict[str, Any]
     after: dict[str, Any]
-    merge_patch: Mapping[Field, Any] = MappingProxyType({})
-    retained: tuple[tuple[Field, tuple[str, ...]], ...] = ()
+    merge_patch: Mapping[FieldPath, Any] = MappingProxyType({})
+    retained: tuple[tuple[FieldPath, tuple[str, ...]], ...] = ()
     conflict: str | None = None
     refusal: str | None = None
     taken_from: tuple[str, ...] = ()
-    fields: Mapping[Field, Any] = MappingProxyType({})
+    fields: Mapping[FieldPath, Any] = MappingProxyType({})
 
 
 def present(
     manifest: dict[str, Any],
     live: dict[str, Any] | None,
-    owned_fields: set[Field] | None,
+    owned_fields: set[FieldPath] | None,
     manager: str = "",
     force: bool = False,
     take_over: TakeOver = keep_managers,
@@ -101,7 +101,7 @@ def present(
     for field in sorted(changed):
         set_at(after, field, _shown(canonical, field, desired_fields[field]))
 
-    def largest(fields: Iterable[Field]) -> set[Field]:
+    def largest(fields: Iterable[FieldPath]) -> set[FieldPath]:
         return {largest_removed(field, removed, desired_fields, live) for field in fields}
 
     patched = (updated_by_us & removed) | (set(shared) if force else set())
@@ -130,7 +130,7 @@ def present(
     )
 
 
-def _spelled_as_stored(manifest: dict[str, Any], live: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:
+def _spelled_as_stored(manifest: dict[str, Any], live: dict[str, Any], fields: Iterable[FieldPath]) -> dict[str, Any]:
     """The manifest with the live spelling of these fields, which have the declared meaning.
 
     Another spelling of the same value, such as `1Gi` for `1024Mi`, would be a conflict with the manager that owns it.
@@ -142,12 +142,14 @@ def _spelled_as_stored(manifest: dict[str, Any], live: dict[str, Any], fields: I
     return result
 
 
-def _parts(manifest: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:
+def _parts(manifest: dict[str, Any], fields: Iterable[FieldPath]) -> dict[str, Any]:
     """The parts of an object, such as its spec, in which the fields are."""
     return {part: manifest[part] for part in {field[0] for field in fields} if part in manifest}
 
 
-def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]], live: dict[str, Any]) -> str | None:
+def _conflict(
+    changed: Iterable[FieldPath], others: Iterable[tuple[str, set[FieldPath]]], live: dict[str, Any]
+) -> str | None:
     """The conflict of changed fields that other managers own, in the API server's words."""
     conflicts: dict[str, list[str]] = {}
     for manager, fields in others:
@@ -159,12 +161,12 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
     return f"{field_conflict(conflicts, live)}{rewrites.remedies(conflicts, live)}" if conflicts else None
 
 
-def changed_fields(plan: Plan) -> set[Field]:
+def changed_fields(plan: Plan) -> set[FieldPath]:
     """The fields of a live object that a plan changes, removes or takes over."""
     return {*managed_fields.leaf_fields(plan.before), *managed_fields.leaf_fields(plan.after), *plan.fields}
 
 
-def patched_fields(plan: Plan, live: dict[str, Any]) -> dict[Field, Any]:
+def patched_fields(plan: Plan, live: dict[str, Any]) -> dict[FieldPath, Any]:
     """All values that a plan changes in a live object, as one merge patch: None removes a field."""
     after = managed_fields.leaf_fields(plan.after) if plan.after else {}
     removed = (managed_fields.leaf_fields(plan.before) if plan.before else {}).keys() - after.keys()
@@ -185,7 +187,7 @@ def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
     return Plan(DELETE, manifest, _visible_parts(live), {})
 
 
-def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> set[Field]:
+def _emptied_parents(desired: dict[FieldPath, Any], dropped: set[FieldPath], live: dict[str, Any]) -> set[FieldPath]:
     """Dropped fields that are the entire contents of an object that stays declared as empty.
 
     Server-side apply would set the object to null (`devices: null`), which KubeVirt's schema rejects.
@@ -199,12 +201,14 @@ def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[
     }
 
 
-def _is_dropped(contents: Iterable[Field], dropped: set[Field]) -> bool:
+def _is_dropped(contents: Iterable[FieldPath], dropped: set[FieldPath]) -> bool:
     """Whether all contents are dropped, each by itself or with what it is in."""
     return all(any(is_inside(leaf, field) for field in dropped) for leaf in contents)
 
 
-def largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
+def largest_removed(
+    field: FieldPath, dropped: set[FieldPath], desired: dict[FieldPath, Any], live: dict[str, Any]
+) -> FieldPath:
     """A dropped field, or the largest parent that would become empty."""
     while len(field) > 1:
         parent = field[:-1]
@@ -216,10 +220,10 @@ def largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any]
 
 
 def _prunes_more(
-    field: Field,
-    dropped: set[Field],
-    desired: dict[Field, Any],
-    others: list[tuple[str, set[Field]]],
+    field: FieldPath,
+    dropped: set[FieldPath],
+    desired: dict[FieldPath, Any],
+    others: list[tuple[str, set[FieldPath]]],
     live: dict[str, Any],
 ) -> bool:
     """Whether server-side apply would remove more of the template than a dropped field.
@@ -237,7 +241,7 @@ def _prunes_more(
     return False
 
 
-def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
+def _same(field: FieldPath, value: Any, desired: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
     """Whether a field has its declared value. desired, current: the canonical forms of both objects."""
     desired_value = value_at(desired, field)
     if desired_value is None:
@@ -248,7 +252,7 @@ def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, 
     return isinstance(live_value, dict) if value == {} else bool(live_value == desired_value)
 
 
-def _shown(canonical: dict[str, Any], field: Field, value: Any) -> Any:
+def _shown(canonical: dict[str, Any], field: FieldPath, value: Any) -> Any:
     """A declared value as a diff shows it: a list in the canonical form, like the live one, or what Go always writes
     would be a difference.
     """
@@ -256,7 +260,7 @@ def _shown(canonical: dict[str, Any], field: Field, value: Any) -> Any:
     return value if form is None else form
 
 
-def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:
+def _current(current: dict[str, Any], live: dict[str, Any], field: FieldPath) -> Any:
     """A field's live value; canonical if the schema knows the field."""
     value = value_at(current, field)
     return value if value is not None else value_at(live, field)

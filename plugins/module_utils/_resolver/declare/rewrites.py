@@ -10,21 +10,21 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields
 from ..api.keys import PLUGGED_VOLUMES_ANNOTATION
-from ..api.managed_fields import Field
+from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest, annotations_of
 from ..api.tree import copy, set_at, value_at
 from ..api.writers import FORCE
 
-_TEMPLATE: Final[Field] = ("spec", "template")
-_VMI: Final[Field] = (*_TEMPLATE, "spec")
-RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
-RUNNING: Final[Field] = ("spec", "running")
-VOLUMES: Final[Field] = (*_VMI, "volumes")
-DISKS: Final[Field] = (*_VMI, "domain", "devices", "disks")
-NETWORKS: Final[Field] = (*_VMI, "networks")
-INTERFACES: Final[Field] = (*_VMI, "domain", "devices", "interfaces")
-_PCI_TOPOLOGY: Final[Field] = (*_TEMPLATE, "metadata", "annotations", "kubevirt.io/pci-topology-version")
-_UUID: Final[Field] = (*_VMI, "domain", "firmware", "uuid")
+_TEMPLATE: Final[FieldPath] = ("spec", "template")
+_VMI: Final[FieldPath] = (*_TEMPLATE, "spec")
+RUN_STRATEGY: Final[FieldPath] = ("spec", "runStrategy")
+RUNNING: Final[FieldPath] = ("spec", "running")
+VOLUMES: Final[FieldPath] = (*_VMI, "volumes")
+DISKS: Final[FieldPath] = (*_VMI, "domain", "devices", "disks")
+NETWORKS: Final[FieldPath] = (*_VMI, "networks")
+INTERFACES: Final[FieldPath] = (*_VMI, "domain", "devices", "interfaces")
+_PCI_TOPOLOGY: Final[FieldPath] = (*_TEMPLATE, "metadata", "annotations", "kubevirt.io/pci-topology-version")
+_UUID: Final[FieldPath] = (*_VMI, "domain", "firmware", "uuid")
 
 API: Final = "virt-api"
 CONTROLLER: Final = "virt-controller"
@@ -54,7 +54,7 @@ class Rewrite(NamedTuple):
     that a concurrent change is not lost. annotation: marks the VMs that the rewrite concerns; "" for all.
     """
 
-    fields: tuple[Field, ...]
+    fields: tuple[FieldPath, ...]
     managers: frozenset[str]
     taken_back: str = NEVER
     annotation: str = ""
@@ -82,7 +82,7 @@ WITHOUT_EXPANSION: Final = frozenset({RUN_STRATEGY, RUNNING, VOLUMES, _PCI_TOPOL
 """The fields that virt-controller writes to VMs even without expansion, which may write only disks or interfaces."""
 
 
-def taken_back(manager: str, field: Field, live: Manifest) -> bool:
+def taken_back(manager: str, field: FieldPath, live: Manifest) -> bool:
     """Whether a declaration takes a field back from a manager without force_conflicts.
 
     live: the VM as the plan saw it, with managed fields.
@@ -107,7 +107,7 @@ def remedies(conflicts: Mapping[str, Iterable[str]], live: Manifest) -> str:
     return "; a snapshot was restored into the VM: declare what it has now, such as its new disks" if disks else ""
 
 
-def _rewrite(manager: str, field: Field, live: Manifest) -> Rewrite | None:
+def _rewrite(manager: str, field: FieldPath, live: Manifest) -> Rewrite | None:
     return next(
         (
             rewrite
@@ -132,12 +132,12 @@ class Adapted(NamedTuple):
     """
 
     manifest: Manifest
-    owned_fields: set[Field] | None
+    owned_fields: set[FieldPath] | None
     plugged: list[Manifest]
 
 
 def adapted(
-    desired: Manifest, live: Manifest, owned_fields: set[Field] | None, manager: str, force: bool = False
+    desired: Manifest, live: Manifest, owned_fields: set[FieldPath] | None, manager: str, force: bool = False
 ) -> Adapted:
     """Adapts a declared VM to what KubeVirt has written to the live one. Changes nothing in place.
 
@@ -247,7 +247,7 @@ def _copied(manifest: Manifest) -> Manifest:
     return {**manifest, "spec": copy(manifest["spec"])}
 
 
-def _set_list(manifest: Manifest, field: Field, entries: list[Any]) -> None:
+def _set_list(manifest: Manifest, field: FieldPath, entries: list[Any]) -> None:
     parent = value_at(manifest, field[:-1])
     if entries:
         parent[field[-1]] = entries
@@ -264,7 +264,7 @@ def is_part_of(part: Any, container: Any) -> bool:
     return bool(part == container)
 
 
-def unplug_patch(manifest: Manifest, live: Manifest) -> dict[Field, Any] | None:
+def unplug_patch(manifest: Manifest, live: Manifest) -> dict[FieldPath, Any] | None:
     """A merge patch that removes plugged volumes with their disks, which KubeVirt accepts only together; else None.
 
     manifest: the one to apply. One that declares disks needs no patch.

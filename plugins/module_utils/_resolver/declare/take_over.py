@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ..api.managed_fields import Field, entries, is_inside
+from ..api.managed_fields import FieldPath, entries, is_inside
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
 from ..api.secret_texts import LAST_APPLIED
@@ -38,7 +38,7 @@ def parse_take_over(option: Any) -> TakeOver:
     return lambda manager: manager in names
 
 
-def managers_to_take(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
+def managers_to_take(live: Manifest, fields: Mapping[FieldPath, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
     """The managers to take over that own some of the fields.
 
     fields: field → its declared value; None for fields that are no longer declared.
@@ -54,7 +54,7 @@ def managers_to_take(live: Manifest, fields: Mapping[Field, Any], own: str, take
     return tuple(dict.fromkeys(owners))
 
 
-def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple[str, ...]) -> list[Manifest]:
+def patch(live: Manifest, fields: Mapping[FieldPath, Any], own: str, managers: tuple[str, ...]) -> list[Manifest]:
     """A JSON patch that transfers fields of other managers to our own; a server-side apply follows.
 
     It changes no value, and fails if the object has changed. For kubectl's client-side apply it also removes the
@@ -92,10 +92,10 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
     return operations
 
 
-def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[Manifest, list[Field]]:
+def _without(node: Manifest, path: FieldPath, fields: Mapping[FieldPath, Any]) -> tuple[Manifest, list[FieldPath]]:
     """A set of managed fields without the given fields, and the removed ones."""
     remaining: Manifest = {}
-    removed: list[Field] = []
+    removed: list[FieldPath] = []
     for key, entry in node.items():
         owned = (*path, key[2:]) if key.startswith("f:") else (*path, key)
         if key == ".":
@@ -112,7 +112,7 @@ def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[
     return (remaining if set(remaining) - {"."} or path else {}), removed
 
 
-def _covered(owned: Field, fields: Mapping[Field, Any], is_leaf: bool) -> bool:
+def _covered(owned: FieldPath, fields: Mapping[FieldPath, Any], is_leaf: bool) -> bool:
     """Whether a managed field is one of the fields, is inside one, or contains one and is owned as a whole.
 
     An object declared as empty declares nothing inside.
@@ -125,7 +125,7 @@ def _covered(owned: Field, fields: Mapping[Field, Any], is_leaf: bool) -> bool:
     return False
 
 
-def _leaves(node: Manifest) -> Iterator[Field]:
+def _leaves(node: Manifest) -> Iterator[FieldPath]:
     entries = {key: entry for key, entry in node.items() if key != "."}
     if not entries:
         yield ()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..api import managed_fields
 from ..api.errors import value_or_none
-from ..api.managed_fields import Field
+from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ..api.tree import copy, merge, set_at, value_at
@@ -25,7 +25,7 @@ from .take_over import TakeOver, keep_managers, managers_to_take
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
-_MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
+_MEMORY: Final[FieldPath] = ("spec", "template", "spec", "domain", "memory", "guest")
 
 
 def reconcile(
@@ -34,7 +34,7 @@ def reconcile(
     manager: str,
     force: bool = False,
     take_over: TakeOver = keep_managers,
-) -> tuple[Manifest, set[Field] | None, Sequence[Manifest]]:
+) -> tuple[Manifest, set[FieldPath] | None, Sequence[Manifest]]:
     """The declared VM, adapted to the live VM so that equivalent values are no difference; the fields that count as
     declared by us before; and the volumes that somebody plugged into the VM and that stay (`rewrites.adapted`).
 
@@ -126,7 +126,7 @@ def _without_pins(step: Plan, live: dict[str, Any], manager: str) -> Plan:
     Name and revisionName change in one request: up to KubeVirt 1.4 virt-controller would set the revisionName again.
     The same removes the whole of a matcher whose name goes, for no VM starts with the parts that others own.
     """
-    merge_patch: dict[Field, Any] = {}
+    merge_patch: dict[FieldPath, Any] = {}
     before, retained = copy(step.before), step.retained
     for matcher_field in MATCHER_FIELDS:
         desired, current = matcher_field.matcher_of(step.manifest), matcher_field.matcher_of(live)
@@ -162,7 +162,7 @@ def _without_pins(step: Plan, live: dict[str, Any], manager: str) -> Plan:
     return step._replace(before=before, merge_patch=patch, retained=retained)
 
 
-def _removals(step: Plan, live: dict[str, Any]) -> dict[Field, None]:
+def _removals(step: Plan, live: dict[str, Any]) -> dict[FieldPath, None]:
     """The fields that a plan removes: with the instancetype that comes instead of them in one request."""
     desired = managed_fields.leaf_fields(step.manifest)
     removed = managed_fields.leaf_fields(step.before).keys() - desired.keys()
@@ -190,7 +190,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     return step._replace(before=before, merge_patch={**step.merge_patch, RUNNING: None, RUN_STRATEGY: declared})
 
 
-def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owned_fields: set[Field] | None) -> None:
+def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owned_fields: set[FieldPath] | None) -> None:
     """Adds memory to a VM without an instancetype; one whose inference may fail does not count."""
     matcher = INSTANCETYPE.matcher_of(desired)
     if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
@@ -212,8 +212,8 @@ def _has_memory(vm: dict[str, Any]) -> bool:
 
 
 def _reconcile_matcher(
-    matcher_field: MatcherField, desired: dict[str, Any], live: dict[str, Any], owned_fields: set[Field] | None
-) -> set[Field] | None:
+    matcher_field: MatcherField, desired: dict[str, Any], live: dict[str, Any], owned_fields: set[FieldPath] | None
+) -> set[FieldPath] | None:
     matcher, live_matcher = matcher_field.matcher_of(desired), matcher_field.matcher_of(live)
     path = ("spec", matcher_field.matcher)
     if matcher and matcher.get("inferFromVolumeFailurePolicy") == IGNORE and not live_matcher:

@@ -62,7 +62,7 @@ _SECRETS: Final[tuple[tuple[str, ...], ...]] = (
 )
 
 
-class Reference(NamedTuple):
+class ObjectReference(NamedTuple):
     """A reference of a VM to another object.
 
     path: the field of the VM. kinds: one object of these kinds is enough. namespace: "" for a cluster-wide kind.
@@ -74,7 +74,7 @@ class Reference(NamedTuple):
     name: str
 
 
-def references(vm: Manifest, live: Manifest | None = None) -> Iterator[Reference]:
+def references(vm: Manifest, live: Manifest | None = None) -> Iterator[ObjectReference]:
     """The objects that a VM needs at its start and does not create itself.
 
     live: the live VM; what only its existing DataVolumes needed may be gone.
@@ -87,18 +87,18 @@ def references(vm: Manifest, live: Manifest | None = None) -> Iterator[Reference
             for path, kinds, name in _named_objects(item, sources):
                 namespace, _slash, rest = name.rpartition("/") if field == "networks" else ("", "", name)
                 if not (_CLAIM in kinds and name in own_volumes):
-                    yield Reference(f"{_TEMPLATE}.{field}[{index}].{path}", kinds, namespace or own, rest)
+                    yield ObjectReference(f"{_TEMPLATE}.{field}[{index}].{path}", kinds, namespace or own, rest)
     if spec.get("priorityClassName"):
-        yield Reference(f"{_TEMPLATE}.priorityClassName", ("PriorityClass",), "", spec["priorityClassName"])
+        yield ObjectReference(f"{_TEMPLATE}.priorityClassName", ("PriorityClass",), "", spec["priorityClassName"])
     existing = created_volumes(live or {})
     for index, template in enumerate(templates_of(vm)):
         field, name = storage_class_of(template)
         if name and name_of(template) not in existing:
             path = f"spec.dataVolumeTemplates[{index}].spec.{field}.storageClassName"
-            yield Reference(path, ("StorageClass",), "", name)
+            yield ObjectReference(path, ("StorageClass",), "", name)
 
 
-def secrets(vm: Manifest) -> Iterator[Reference]:
+def secrets(vm: Manifest) -> Iterator[ObjectReference]:
     """The Secrets that a VM needs at its start, for those who have files to look for them."""
     own = namespace_of(vm)
     spec = (vm["spec"].get("template") or {}).get("spec") or {}
@@ -106,18 +106,18 @@ def secrets(vm: Manifest) -> Iterator[Reference]:
         for path in _SECRETS:
             name = value_at(volume, path)
             if name and not (volume[path[0]] or {}).get("optional"):
-                yield Reference(f"{_TEMPLATE}.volumes[{index}].{'.'.join(path)}", _SECRET, own, str(name))
+                yield ObjectReference(f"{_TEMPLATE}.volumes[{index}].{'.'.join(path)}", _SECRET, own, str(name))
     for index, credential in enumerate(spec.get("accessCredentials") or ()):
         for method in credential:
             name = value_at(credential, (method, "source", "secret", "secretName"))
             if name:
                 field = f"{_TEMPLATE}.accessCredentials[{index}].{method}.source.secret.secretName"
-                yield Reference(field, _SECRET, own, str(name))
+                yield ObjectReference(field, _SECRET, own, str(name))
     for index, template in enumerate(templates_of(vm)):
         for source, options in ((template.get("spec") or {}).get("source") or {}).items():
             if (options or {}).get("secretRef"):
                 field = f"spec.dataVolumeTemplates[{index}].spec.source.{source}.secretRef"
-                yield Reference(field, _SECRET, own, str(options["secretRef"]))
+                yield ObjectReference(field, _SECRET, own, str(options["secretRef"]))
 
 
 def created_volumes(vm: Manifest) -> set[str]:
@@ -161,7 +161,7 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
     return _missing(sources, objects, lister, "create the object first, or name an existing object")
 
 
-def _missing(needed: Iterable[Reference], objects: Lookup, lister: Lister, remedy: str) -> Iterator[str]:
+def _missing(needed: Iterable[ObjectReference], objects: Lookup, lister: Lister, remedy: str) -> Iterator[str]:
     """remedy: what to do if no existing object has a similar name."""
     for path, kinds, namespace, name in needed:
         if all(is_missing(objects, kind, namespace, name) for kind in kinds):
@@ -183,7 +183,7 @@ def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tup
             yield ".".join((source, *parents, last)), kinds, str(holder[last])
 
 
-class Source(NamedTuple):
+class DiskSource(NamedTuple):
     """A source of a disk.
 
     path: the position of the source's name in the VM. kind, namespace, name: the object to copy.
@@ -195,8 +195,8 @@ class Source(NamedTuple):
     name: str
 
     @property
-    def reference(self) -> Reference:
-        return Reference(self.path, (self.kind,), self.namespace, self.name)
+    def reference(self) -> ObjectReference:
+        return ObjectReference(self.path, (self.kind,), self.namespace, self.name)
 
 
 # Fields of a DataVolume's source → the kind of the object.
@@ -222,7 +222,7 @@ def requested_size(template: Manifest) -> str:
     return str((resources.get("requests") or {}).get("storage") or "")
 
 
-def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[Source]:
+def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[DiskSource]:
     """The sources of the disks that KubeVirt creates for a VM, without those that the live VM has already."""
     own, existing = namespace_of(vm), created_volumes(live or {})
     for index, template in enumerate(templates_of(vm)):
@@ -232,8 +232,8 @@ def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[Source]:
         reference = spec.get("sourceRef") or {}
         if reference.get("kind") == "DataSource" and reference.get("name"):
             namespace = reference.get("namespace") or own
-            yield Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
+            yield DiskSource(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
         for field, kind in _KINDS.items():
             source = (spec.get("source") or {}).get(field) or {}
             if source.get("name"):
-                yield Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])
+                yield DiskSource(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])

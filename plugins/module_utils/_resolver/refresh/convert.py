@@ -75,7 +75,7 @@ def _reads(release: Release, revision: Manifest) -> bool:
     return True
 
 
-def _with_status(vm: Manifest, references: Mapping[MatcherField, revision_names.Reference]) -> Manifest:
+def _with_status(vm: Manifest, references: Mapping[MatcherField, revision_names.RevisionReference]) -> Manifest:
     """The VM as if its status named the revisions that count for it."""
     named = {
         matcher_field.reference: {"controllerRevisionRef": {"name": reference.name}}

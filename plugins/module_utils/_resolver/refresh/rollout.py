@@ -34,7 +34,7 @@ _SHOWN: Final = 5
 _BROKEN_OFF: Final = "its batch was broken off"
 
 
-class Selection(NamedTuple):
+class RolloutScope(NamedTuple):
     """The part of VMs that a run changes, and the way it does so.
 
     matchers: the matchers whose revisions change. moves: the VMs get other objects or templates instead of a refresh.
@@ -118,7 +118,7 @@ def is_stuck(vm: Facts) -> bool:
     return is_down(vm) and (failed or vm["status"] in _STUCK)
 
 
-def planned_vm(refresh: Facts, vm: Facts, selection: Selection) -> Facts:
+def planned_vm(refresh: Facts, vm: Facts, selection: RolloutScope) -> Facts:
     """Decides on a VM, and gathers its present state.
 
     refresh: the result of controller_revision or virtual_machine_info. vm: the result of virtual_machine_info.
@@ -183,7 +183,7 @@ def _revision(part: Facts) -> Facts:
 def _decision(
     refresh: Facts,
     vm: Facts,
-    selection: Selection,
+    selection: RolloutScope,
     parts: Sequence[Facts],
     outdated: Sequence[Facts],
     due: bool,

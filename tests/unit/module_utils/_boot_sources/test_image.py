@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._boot_sources import image
-from plugins.module_utils._boot_sources.image import ImageError, Reference
+from plugins.module_utils._boot_sources.image import ImageError, ImageReference
 
 DIGEST = f"sha256:{'a' * 64}"
 
@@ -15,14 +15,14 @@ DIGEST = f"sha256:{'a' * 64}"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("fedora", Reference("docker.io", "library/fedora", "latest", "")),
-        ("docker://me/fedora:41", Reference("docker.io", "me/fedora", "41", "")),
-        ("quay.io/containerdisks/fedora", Reference("quay.io", "containerdisks/fedora", "latest", "")),
-        ("localhost/x", Reference("localhost", "x", "latest", "")),
-        (f"registry:5000/a/b_c:1@{DIGEST}", Reference("registry:5000", "a/b_c", "", DIGEST)),
+        ("fedora", ImageReference("docker.io", "library/fedora", "latest", "")),
+        ("docker://me/fedora:41", ImageReference("docker.io", "me/fedora", "41", "")),
+        ("quay.io/containerdisks/fedora", ImageReference("quay.io", "containerdisks/fedora", "latest", "")),
+        ("localhost/x", ImageReference("localhost", "x", "latest", "")),
+        (f"registry:5000/a/b_c:1@{DIGEST}", ImageReference("registry:5000", "a/b_c", "", DIGEST)),
     ],
 )
-def test_parses_names(text: str, expected: Reference) -> None:
+def test_parses_names(text: str, expected: ImageReference) -> None:
     assert image.reference(text) == expected
 
 

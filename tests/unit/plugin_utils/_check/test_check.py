@@ -598,7 +598,7 @@ def test_everything_kubevirt_refuses_is_an_error() -> None:
         options = case["input"]
         existing = objects.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
         kubevirt = kubevirt_of({"spec": {"configuration": options.get("config") or {}}}, "v1.9.0")
-        entry = objects.DeclaredObject(Location("vm.json"), options["object"])
+        entry = objects.CheckedObject(Location("vm.json"), options["object"])
         result = list(evaluate.evaluate([entry], existing, kubevirt))
         if not case["expect"].get("allowed"):
             refused += 1

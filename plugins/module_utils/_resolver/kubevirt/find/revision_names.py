@@ -23,7 +23,7 @@ VERSION_LABEL: Final = f"{_LABEL}version"
 START: Final = "revision-start-vm-"
 
 
-class Reference(NamedTuple):
+class RevisionReference(NamedTuple):
     """The ControllerRevision to which a VM refers.
 
     name: "" for none. pinned: named by the matcher (spec), not captured by virt-controller (status).
@@ -33,15 +33,15 @@ class Reference(NamedTuple):
     pinned: bool = False
 
 
-def referenced(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> Reference:
+def referenced(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> RevisionReference:
     """A matcher's revisionName has priority over the reference in the status."""
     pinned = matcher_field.matcher_or_empty(vm).get("revisionName") or ""
     if pinned:
-        return Reference(pinned, True)
+        return RevisionReference(pinned, True)
     if not release.has(behaviour.CAPTURES_IN_STATUS):
-        return Reference()
+        return RevisionReference()
     reference = matcher_field.reference_of(vm).get("controllerRevisionRef") or {}
-    return Reference(reference.get("name") or "")
+    return RevisionReference(reference.get("name") or "")
 
 
 def without_revisions(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> Manifest:

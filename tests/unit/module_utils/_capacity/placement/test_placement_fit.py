@@ -7,7 +7,7 @@ import pytest
 from placement_samples import node_of, pod_of, state_of
 
 from growth import growth
-from plugins.module_utils._capacity.placement.batch import Batch
+from plugins.module_utils._capacity.placement.batch import PodPlacer
 from plugins.module_utils._capacity.placement.fit import eligible
 from plugins.module_utils._capacity.placement.objects import (
     Node,
@@ -23,7 +23,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def fits(node: Node, **pod: Any) -> bool:
-    return bool(Batch(state_of(node)).fitting(pod_of(**pod)))
+    return bool(PodPlacer(state_of(node)).fitting(pod_of(**pod)))
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_unknown_operator_tolerates_nothing() -> None:
 
 def test_running_pods_take_room() -> None:
     state = state_of(node_of(pods="2", gpu="1"), pods=[pod_of("a", {"cpu": "3", "example.com/gpu": "1"}, "n")])
-    assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
-    assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
+    assert PodPlacer(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
+    assert PodPlacer(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
     more = {"cpu": "2", "memory": "9Gi", "example.com/gpu": "1"}
     assert problem(state, pod_of(requests=more)) == "n lacks 1 of cpu and 1Gi of memory and 1 example.com/gpu"
     full = state_of(node_of(pods="1"), pods=[pod_of("a", {}, "n"), pod_of("b", {}, "elsewhere")])
-    assert Batch(full).fitting(pod_of(requests={})) == []
+    assert PodPlacer(full).fitting(pod_of(requests={})) == []
     assert problem(full, pod_of(requests={})) == "n lacks room for another pod"
 
 
@@ -86,7 +86,7 @@ NODES = (node_of("a", {"zone": "1"}), node_of("b", {"zone": "1"}), node_of("c", 
 
 def where(pod: Any, *pods: Any, **more: Any) -> str:
     state = state_of(*NODES, pods=pods, **more)
-    return "".join(state.nodes[number].name for number in Batch(state).fitting(pod))
+    return "".join(state.nodes[number].name for number in PodPlacer(state).fitting(pod))
 
 
 @pytest.mark.parametrize("rule", [apart, beside])
@@ -97,7 +97,7 @@ def test_pod_affinity_scales_with_the_number_of_pods(rule: Callable[..., dict[st
 
         def place() -> None:
             large = {"cpu": "1000", "memory": "1Ti", "pods": "1000"}
-            batch = Batch(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
+            batch = PodPlacer(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
             assert {batch.place(pod) for pod in pods} == {1 if rule is apart else 0}
 
         return place
@@ -141,8 +141,8 @@ def test_spread_counts_nodes_until_they_are_tainted() -> None:
     pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint])
     # A node that is marked as unschedulable counts until it has the taint, as drained nodes have.
     marked, drained = node_of("c")._replace(unschedulable=True), node_of("c", cordoned=True)
-    assert Batch(state_of(*NODES[:2], marked, pods=webs)).fitting(pod) == []
-    assert Batch(state_of(*NODES[:2], drained, pods=webs)).fitting(pod) == [0, 1]
+    assert PodPlacer(state_of(*NODES[:2], marked, pods=webs)).fitting(pod) == []
+    assert PodPlacer(state_of(*NODES[:2], drained, pods=webs)).fitting(pod) == [0, 1]
 
 
 # The nodes from which claims can be reached, beyond the recorded verdicts of kube-scheduler.

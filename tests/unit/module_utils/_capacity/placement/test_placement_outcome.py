@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from placement_samples import node_of, pod_of, state_of
 
-from plugins.module_utils._capacity.placement.batch import Batch
+from plugins.module_utils._capacity.placement.batch import PodPlacer
 from plugins.module_utils._capacity.placement.reasons import problem
 from plugins.module_utils._capacity.placement.simulation import (
     PlacementRequest,
@@ -25,14 +25,14 @@ def guest(name: str, node: str, requests: Any = None, **spec: Any) -> Any:
 
 
 def test_pods_go_to_the_emptiest_node() -> None:
-    batch = Batch(state_of(node_of("a"), node_of("b"), pods=[pod_of("x", node="a")]))
+    batch = PodPlacer(state_of(node_of("a"), node_of("b"), pods=[pod_of("x", node="a")]))
     assert [batch.place(pod_of(requests=BIG)) for _number in range(3)] == [1, 0, None]
 
 
 def test_pods_with_anti_affinity_are_kept_apart() -> None:
     term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
     alone = pod_of(labels={"app": "db"}, affinity={"podAntiAffinity": {REQUIRED: [term]}})
-    batch = Batch(state_of(node_of("a"), node_of("b")))
+    batch = PodPlacer(state_of(node_of("a"), node_of("b")))
     assert [batch.place(alone) for _number in range(3)] == [0, 1, None]
     # It tolerates others, but they do not tolerate it.
     assert batch.place(pod_of(labels={"app": "db"})) is None
@@ -40,11 +40,13 @@ def test_pods_with_anti_affinity_are_kept_apart() -> None:
 
 
 def test_number_of_further_pods_that_fit() -> None:
-    batch = Batch(state_of(node_of("a"), node_of("b", pods="3"), node_of("c", cordoned=True), node_of("d", cpu="0")))
+    batch = PodPlacer(
+        state_of(node_of("a"), node_of("b", pods="3"), node_of("c", cordoned=True), node_of("d", cpu="0"))
+    )
     assert batch.remaining_pods(pod_of()) == 4 + 3
     assert batch.remaining_pods(pod_of(requests={"example.com/gpu": "1"})) == 0
     assert batch.remaining_pods(pod_of(requests={})) == 10 + 3 + 10
-    assert Batch(state_of(node_of("a", cpu="0"))).place(pod_of(requests={"memory": "1"})) == 0
+    assert PodPlacer(state_of(node_of("a", cpu="0"))).place(pod_of(requests={"memory": "1"})) == 0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pod_samples import METADATA, make_env, spec_of
 
 from plugins.module_utils._capacity.pod.amounts import Container, qos_class
 from plugins.module_utils._capacity.pod.compute import compute
-from plugins.module_utils._capacity.pod.pod import Pod, Source, Unrenderable, pod
+from plugins.module_utils._capacity.pod.pod import MigrationSource, Pod, Unrenderable, pod
 from plugins.module_utils._capacity.pod.resources import apply_vmi_webhook
 from plugins.module_utils._capacity.pod.scheduling import labels
 from plugins.module_utils._resolver.api.quantity import parse
@@ -58,7 +58,7 @@ def test_unrenderable_vmi(options: dict[str, Any], reason: str) -> None:
 def test_migration_needs_cpu_model_of_its_source() -> None:
     host = spec_of({"cpu": {"sockets": 1, "model": "host-model"}}, "1.5")
     with pytest.raises(Unrenderable, match="host-model-cpu"):
-        pod(METADATA, host, make_env("1.5"), {}, Source({}))
+        pod(METADATA, host, make_env("1.5"), {}, MigrationSource({}))
 
 
 def test_labels_of_the_pod() -> None:
@@ -84,7 +84,7 @@ def test_migration_target_has_images_with_known_digests() -> None:
         {"name": name, "containerDisk": {"image": image}} for name, image in (("a", "r/d@sha256:1"), ("b", "r/d:1"))
     ]
     spec = spec_of(volumes=disks)
-    first, moved = (pod(METADATA, spec, make_env(), {}, source) for source in (None, Source({})))
+    first, moved = (pod(METADATA, spec, make_env(), {}, source) for source in (None, MigrationSource({})))
     pulled = [[container.name for container in made.containers if container.init] for made in (first, moved)]
     assert set(pulled[0]) - set(pulled[1]) == {"volumea"}
 

@@ -7,7 +7,7 @@ import pytest
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.label_selector import SelectorError, selector
 from plugins.module_utils._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
-from plugins.module_utils._resolver.catalog.selection import Selection
+from plugins.module_utils._resolver.catalog.selection import CatalogSelection
 
 PREFERENCE = "VirtualMachineClusterPreference"
 API = "instancetype.kubevirt.io/v1beta1"
@@ -240,12 +240,12 @@ OBJECTS = [
     ],
 )
 def test_selections(options: dict[str, Any], chosen: list[str]) -> None:
-    assert names(Selection(**options).select(OBJECTS)) == chosen
+    assert names(CatalogSelection(**options).select(OBJECTS)) == chosen
 
 
 def test_architectures_leave_out_those_for_others() -> None:
     objects = [*OBJECTS, manifest("s390", PREFERENCE, spec={"requirements": {"architecture": "s390x"}})]
-    chosen = Selection(kinds=("preference",), architectures=("s390x",)).select(objects)
+    chosen = CatalogSelection(kinds=("preference",), architectures=("s390x",)).select(objects)
     assert names(chosen) == ["linux", "windows", "s390"]
 
 
@@ -265,7 +265,7 @@ def test_architectures_leave_out_those_for_others() -> None:
 )
 def test_a_pattern_without_a_match_is_an_error(options: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
-        Selection(**options).select(OBJECTS)
+        CatalogSelection(**options).select(OBJECTS)
     assert str(raised.value).startswith(result)
 
 

@@ -8,7 +8,7 @@ import yaml
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.state import State, state_of
 from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
-from plugins.module_utils._resolver.catalog.selection import Selection
+from plugins.module_utils._resolver.catalog.selection import CatalogSelection
 
 CATALOG = """
 series:
@@ -64,7 +64,7 @@ def test_name_prefix_applies_to_replacements_within_catalog() -> None:
     ],
 )
 def test_obsolete_objects_are_selected_with_the_deprecated(deprecated: str, names: list[str]) -> None:
-    chosen = Selection(deprecated=deprecated).select(expand_catalog(yaml.safe_load(CATALOG)))
+    chosen = CatalogSelection(deprecated=deprecated).select(expand_catalog(yaml.safe_load(CATALOG)))
     assert [manifest["metadata"]["name"] for manifest in chosen] == names
 
 

@@ -25,7 +25,7 @@ def validate(type_name: str, params: dict[str, Any]) -> tuple[dict[str, Any], li
     return result.validated_parameters, result.error_messages
 
 
-def reachable(type_name: str) -> Iterator[tuple[str, argument_spec.Field]]:
+def reachable(type_name: str) -> Iterator[tuple[str, argument_spec.OptionField]]:
     """Every field below a type, with the type that holds it."""
     for field in argument_spec.fields(type_name):
         yield type_name, field

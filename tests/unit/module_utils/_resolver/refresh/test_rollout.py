@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.refresh import rollout
-from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout, Selection
+from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout, RolloutScope
 
 Facts = dict[str, Any]
 RUNNING: Facts = {
@@ -54,26 +54,26 @@ def test_vm_is_down_if_it_should_run(vm: Facts, down: bool, stuck: bool) -> None
 @pytest.mark.parametrize(
     ("facts", "vm", "selection", "decision", "disruptive"),
     [
-        (refresh(), RUNNING, Selection(), "refresh", True),
-        (refresh(), RUNNING, Selection(restart="never"), "refresh", False),
-        (refresh("live_update"), RUNNING, Selection(), "refresh", True),
-        (refresh("nothing"), RUNNING, Selection(), "refresh", False),
-        (refresh("nothing"), RUNNING, Selection(restart="always"), "refresh", True),
-        (refresh("nothing"), STOPPED, Selection(), "refresh", False),
-        (refresh(instancetype=part("current")), RUNNING, Selection(), "none", False),
-        (refresh(instancetype=part("current"), restart_required=True), RUNNING, Selection(), "restart", True),
-        (refresh(instancetype=part("revision_lost")), RUNNING, Selection(), "refresh", True),
-        (refresh(), RUNNING, Selection(matchers=("preference",)), "none", False),
-        (refresh(instancetype=part(pinned=True)), RUNNING, Selection(), "pinned", True),
-        (refresh(instancetype=part("unknown", problem="no")), RUNNING, Selection(), "unreadable", False),
-        (refresh(refusal="it conflicts"), RUNNING, Selection(), "refused", True),
-        (refresh(), {**RUNNING, "run_strategy": "Once"}, Selection(), "refused", True),
-        (refresh(changed=True), RUNNING, Selection(moves=True), "refresh", True),
-        (refresh(), RUNNING, Selection(moves=True), "none", False),
-        (refresh(failed=True, msg="it cannot move"), RUNNING, Selection(moves=True), "refused", True),
+        (refresh(), RUNNING, RolloutScope(), "refresh", True),
+        (refresh(), RUNNING, RolloutScope(restart="never"), "refresh", False),
+        (refresh("live_update"), RUNNING, RolloutScope(), "refresh", True),
+        (refresh("nothing"), RUNNING, RolloutScope(), "refresh", False),
+        (refresh("nothing"), RUNNING, RolloutScope(restart="always"), "refresh", True),
+        (refresh("nothing"), STOPPED, RolloutScope(), "refresh", False),
+        (refresh(instancetype=part("current")), RUNNING, RolloutScope(), "none", False),
+        (refresh(instancetype=part("current"), restart_required=True), RUNNING, RolloutScope(), "restart", True),
+        (refresh(instancetype=part("revision_lost")), RUNNING, RolloutScope(), "refresh", True),
+        (refresh(), RUNNING, RolloutScope(matchers=("preference",)), "none", False),
+        (refresh(instancetype=part(pinned=True)), RUNNING, RolloutScope(), "pinned", True),
+        (refresh(instancetype=part("unknown", problem="no")), RUNNING, RolloutScope(), "unreadable", False),
+        (refresh(refusal="it conflicts"), RUNNING, RolloutScope(), "refused", True),
+        (refresh(), {**RUNNING, "run_strategy": "Once"}, RolloutScope(), "refused", True),
+        (refresh(changed=True), RUNNING, RolloutScope(moves=True), "refresh", True),
+        (refresh(), RUNNING, RolloutScope(moves=True), "none", False),
+        (refresh(failed=True, msg="it cannot move"), RUNNING, RolloutScope(moves=True), "refused", True),
     ],
 )
-def test_decision_for_a_vm(facts: Facts, vm: Facts, selection: Selection, decision: str, disruptive: bool) -> None:
+def test_decision_for_a_vm(facts: Facts, vm: Facts, selection: RolloutScope, decision: str, disruptive: bool) -> None:
     result = rollout.planned_vm(facts, vm, selection)
     assert (result["decision"], result["disruptive"]) == (decision, disruptive)
     assert bool(result["complaint"]) is (decision in ("pinned", "refused", "unreadable"))
@@ -82,15 +82,15 @@ def test_decision_for_a_vm(facts: Facts, vm: Facts, selection: Selection, decisi
 
 def test_plan_of_a_vm_says_what_to_expect() -> None:
     running, stopped, down, paused = (
-        rollout.planned_vm(refresh("nothing"), vm, Selection())
+        rollout.planned_vm(refresh("nothing"), vm, RolloutScope())
         for vm in (RUNNING, STOPPED, DOWN, {**RUNNING, "status": "Paused"})
     )
     assert [vm["expected"] for vm in (running, stopped, down, paused)] == [True, False, False, False]
     assert (down["down"], down["broken"], down["touched"]) == (True, True, True)
-    starting = rollout.planned_vm(refresh("nothing"), {**DOWN, "status": "Starting"}, Selection())
+    starting = rollout.planned_vm(refresh("nothing"), {**DOWN, "status": "Starting"}, RolloutScope())
     assert (starting["down"], starting["broken"], starting["expected"]) == (True, False, True)
     assert stopped["state"]["guest"] == {"vcpus": 1}
-    asked = rollout.planned_vm(refresh(restart_reason="memory"), RUNNING, Selection())
+    asked = rollout.planned_vm(refresh(restart_reason="memory"), RUNNING, RolloutScope())
     assert asked["still_asked"].startswith("KubeVirt still asks for a restart (memory)")
 
 
