@@ -13,6 +13,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
+    set_vmi_defaults,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import findings as preflight
@@ -44,9 +48,9 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
     return [finding for finding in result if finding.severity == ERROR]
 
 
-def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
-    """The findings of KubeVirt's webhook on a new VM that no instance type causes, also where its form is wrong and the
-    check reads no further.
+def refused_fields(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
+    """The fields for which KubeVirt's webhook refuses a new VM that has no instance type, in order, also where its form
+    is wrong and the check reads no further.
     """
     cluster = Cluster(Objects([]), kubevirt)
     try:
@@ -59,7 +63,17 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
         result = admitter.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, kubevirt)
     except (FieldError, Panic):
         return []
-    return [" ".join(cause.message.split()) for cause in result]
+    return [cause.field for cause in result]
+
+
+def refused_fields_of_guest(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
+    """The fields for which KubeVirt's webhook refuses the VMI of a VM, in order."""
+    cluster = Cluster(Objects([]), kubevirt)
+    admitted = admit(manifest, None, cluster).admitted
+    assert admitted is not None
+    metadata, spec = vmi.build_in_place(admitted, cluster)
+    set_vmi_defaults(spec, kubevirt, maximums=False)
+    return [cause.field for cause in admitter.vmi(metadata, spec, kubevirt)]
 
 
 def issues(

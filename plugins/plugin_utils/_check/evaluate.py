@@ -28,11 +28,13 @@ from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from ...module_utils._resolver.kubevirt.admission import admitter, schemas
-from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
+from ...module_utils._resolver.kubevirt.admission.rule import Cause
+from ...module_utils._resolver.kubevirt.admission.schemas import FORBIDDEN
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
+from ...module_utils._resolver.kubevirt.webhooks.response import REQUIRED
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
 from .findings import LocatedFinding, invalid
@@ -274,7 +276,7 @@ class _Evaluation:
             return
         for cause in _remaining_causes(future.admitted, cluster):
             message = " ".join(cause.message.split())
-            if not any(message in found.line for found in expected):
+            if not any(message in found.line and cause.field in found.field for found in expected):
                 yield declared.finding("refused", ERROR, cause.field, message)
 
     def _is_new(self, finding: Finding, future: AdmissionResult) -> bool:

@@ -7,7 +7,7 @@ because `$` would accept a line break.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -42,6 +42,11 @@ def first_names(names: Iterable[str], most: int) -> str:
     listed = list(names)
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more
+
+
+def join_or(names: Sequence[str]) -> str:
+    """`a, b or c`"""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def quoted(value: Any) -> str:

@@ -11,6 +11,7 @@ from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, image_source, namespace_of, template_specs, volume_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
+from ..api.name_rules import join_or
 from ..api.state import is_active
 from ..api.tree import copy
 from ..kubevirt.config.cluster import Cluster
@@ -59,11 +60,6 @@ def _alternative(matcher_field: MatcherField, vm: Manifest) -> str:
         # KubeVirt reads no labels of such a disk.
         return ", or set infer_from_registry"
     return f", or label the volume {matcher_field.volume_label}" if volume else ""
-
-
-def join_or(names: list[str]) -> str:
-    """`a, b or c`"""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def resembling(name: str, names: Iterable[str]) -> list[str]:

@@ -14,13 +14,13 @@ from ..api.errors import KubeVirtError, Panic, value_or_none
 from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
-from ..api.name_rules import first_names, one_line
+from ..api.name_rules import first_names, join_or, one_line
 from ..api.release import is_newer
 from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
-from ..choose.suggestions import Lister, join_or, of_kind, resembling
+from ..choose.suggestions import Lister, of_kind, resembling
 from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.config.cluster import Cluster
@@ -67,7 +67,6 @@ _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
 _CANNOT_START: Final = "KubeVirt accepts the VM, but cannot start it"
 _SHOWN: Final = 5
-_OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
 Check = Callable[[Manifest, "Manifest | None", Lookup], Iterable[Finding]]
@@ -222,14 +221,10 @@ def _unpermitted_devices(vm: Manifest, applied: Manifest, cluster: Cluster) -> I
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
     kubevirt = cluster.kubevirt
-    closed = [*firmware.architecture(spec, _TEMPLATE, kubevirt), *firmware.persistent_state(spec, _TEMPLATE, kubevirt)]
+    closed = [*firmware.ARCHITECTURE(spec, _TEMPLATE, kubevirt), *firmware.PERSISTENT(spec, _TEMPLATE, kubevirt)]
     barred = list(virtual_machine.live_updates(spec, _TEMPLATE, kubevirt))
     severity = WARNING if kubevirt.assumption else ERROR
-    return [
-        replace(_of_response(invalid(causes), remedy), severity=severity)
-        for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))
-        if causes
-    ]
+    return [replace(_of_response(invalid(causes), ""), severity=severity) for causes in (closed, barred) if causes]
 
 
 def _starts_now(vm: Manifest, live: Manifest | None) -> bool:

@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..api.matcher import ObjectKey
+from ..api.name_rules import join_or
 from ..api.tree import value_at
-from ..choose.suggestions import Lister, join_or, resembling
+from ..choose.suggestions import Lister, resembling
 from ..kubevirt.find.lookup import Lookup, is_missing
 from .object_keys import ObjectToRead
 

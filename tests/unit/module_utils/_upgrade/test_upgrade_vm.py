@@ -112,16 +112,22 @@ SHARED = {"volumes": [{"name": "v", "configMap": {"name": "c"}}]}
 UNBOUND = {"networks": [{"name": "n", "pod": {}}]}
 BLOCKS = {"custom": {"logical": 4096, "physical": 4096}}
 RULES: list[tuple[str, str, Manifest, Manifest, str]] = [
-    ("1.8.0", "1.9.0", {"interfaces": [{"name": "n"}]}, UNBOUND, "interface must have exactly one binding method"),
+    ("1.8.0", "1.9.0", {"interfaces": [{"name": "n"}]}, UNBOUND, "interfaces[0] has none of bridge, masquerade"),
     (
         "1.6.0",
         "1.7.0",
         {"disks": [{"name": "v", "disk": {"bus": "sata"}, "blockSize": BLOCKS}]},
         SHARED,
-        "Logical size 4096 must be 512 for SATA devices",
+        "logical must be 512 on a SATA disk, not 4096",
     ),
-    ("1.5.0", "1.6.0", {"video": {"type": "vga"}}, {}, "the VideoConfig feature gate is not enabled"),
-    ("1.4.0", "1.5.0", {"filesystems": [{"name": "v", "virtiofs": {}}]}, SHARED, "not enabled for config volumes"),
+    ("1.5.0", "1.6.0", {"video": {"type": "vga"}}, {}, "needs the feature gate VideoConfig"),
+    (
+        "1.4.0",
+        "1.5.0",
+        {"filesystems": [{"name": "v", "virtiofs": {}}]},
+        SHARED,
+        "a volume of configMap, which needs the feature gate",
+    ),
 ]
 
 

@@ -99,14 +99,14 @@ def test_valid_vm_has_no_finding(check: Check) -> None:
         ),
         (
             vm(template=OLD_VIDEO),
-            "vm.yaml:13: error: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: video model"
-            " 'qxl' is not supported on amd64 architecture; KubeVirt accepts the VM, but cannot start it"
+            "vm.yaml:13: error: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: type must"
+            " be vga, cirrus, virtio, ramfb or bochs, not 'qxl'; KubeVirt accepts the VM, but cannot start it"
             " [never-starts]",
         ),
         (
             vm(template=OLD_VIDEO, runStrategy="Halted"),
-            "vm.yaml:13: warning: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: video model"
-            " 'qxl' is not supported on amd64 architecture; KubeVirt accepts the VM, but cannot start it"
+            "vm.yaml:13: warning: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: type must"
+            " be vga, cirrus, virtio, ramfb or bochs, not 'qxl'; KubeVirt accepts the VM, but cannot start it"
             " [never-starts]",
         ),
     ],
@@ -523,7 +523,7 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
         "vm.yaml:2: error: VirtualMachine default/a: spec: missing; write the object's spec [invalid]",
         "vm.yaml:7: error: VirtualMachine default/a: metadata.labels.no: the key no is false in YAML; put it in quotes"
         " [invalid]",
-        "vm.yaml:12: error: VirtualMachine default/b: spec.running: RunStrategy must be specified [refused]",
+        "vm.yaml:12: error: VirtualMachine default/b: spec.running: runStrategy is missing; set it [refused]",
         "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.cpu.cores: 010 is 8 in YAML; write 8 or"
         ' "010" [invalid]',
         "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.devices:"

@@ -41,7 +41,7 @@ def test_presets_count_for_the_guest(check: Check) -> None:
     )
     elsewhere = preset("small", SMALL["spec"]["domain"], "lab")
     code, lines = check({"all.yml": [elsewhere, labeled()]})
-    assert code == 1 and "no memory requested" in lines[1] and lines[1].endswith("[never-starts]")
+    assert code == 1 and "the guest has no memory" in lines[1] and lines[1].endswith("[never-starts]")
 
 
 def test_presets_of_the_cluster_count_too(check: Check) -> None:

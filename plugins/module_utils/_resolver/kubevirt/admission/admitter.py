@@ -7,6 +7,7 @@ from typing import Final
 
 from ..config.cluster import KubeVirt
 from . import (
+    claims,
     cpu,
     devices,
     disks,
@@ -20,81 +21,55 @@ from . import (
     vmi_only,
     volumes,
 )
-from .rule import NOT_SUPPORTED, Cause, Rule, Spec
+from .rows import Group, Place, Row, excludes, gate, one_of
+from .rule import INVALID, Cause, Spec
 
-_NETWORK_RULES: Final[tuple[Rule, ...]] = (
-    networks.single_pod_network,
-    networks.single_source,
-    networks.multus_name,
-    interfaces.states,
-    interfaces.bindings,
-    networks.unique_names,
-    networks.claimed,
-    networks.assigned_to_interfaces,
-    interfaces.unique_names,
-    networks.interfaces_assigned,
-    interfaces.fields,
-)
-"""Validator.Validate of pkg/network/admitter."""
 
-SPEC_RULES: Final[tuple[Rule, ...]] = (
-    guest.names,
-    cpu.memory_amounts,
-    cpu.memory_in_huge_pages,
-    cpu.memory_within_limit,
-    firmware.machine_type,
-    firmware.acpi_tables,
-    cpu.amounts,
-    cpu.dedicated,
-    cpu.numa,
-    cpu.isolated_emulator_thread,
-    cpu.features,
-    cpu.sockets,
-    virtual_machine.start_strategy,
-    cpu.realtime,
-    scheduling.affinity,
-    scheduling.topology_spread,
-    firmware.architecture,
-    *_NETWORK_RULES,
-    devices.resource_claims,
-    disks.boot_order,
-    devices.inputs,
-    devices.io_threads,
-    guest.probes,
-    disks.check,
-    firmware.boot,
-    volumes.check,
-    volumes.container_disk_paths,
-    volumes.no_utility_volumes,
-    guest.access_credentials,
-    guest.dns,
-    virtual_machine.eviction_strategy,
-    devices.virtual_gpu_displays,
-    devices.host_devices,
+def _eviction(strategy: str | None, place: Place) -> str:
+    return _is_eviction(place.kubevirt.eviction_strategy if strategy is None else strategy, place)
+
+
+_is_eviction: Final = one_of(*virtual_machine.EVICTION_STRATEGIES)
+
+SPEC: Final = Group(
+    "",
+    guest.NAMES,
+    cpu.MEMORY,
+    firmware.MACHINE,
+    cpu.CPU,
+    Row("startStrategy", one_of("Paused")),
+    Row("startStrategy", excludes("livenessProbe")),
+    cpu.REALTIME,
+    scheduling.RULES,
+    firmware.ARCHITECTURE,
+    networks.RULES,
+    claims.resource_claims,
+    disks.BOOT_ORDER,
+    devices.INPUTS,
+    devices.IO_THREADS,
+    guest.PROBES,
+    disks.RULES,
+    firmware.BOOT,
+    volumes.RULES,
+    guest.ACCESS_CREDENTIALS,
+    guest.DNS,
+    Row("evictionStrategy", _eviction, absent=True),
+    devices.DISPLAYS,
+    devices.HOST_DEVICES,
     devices.nvidia_grace,
-    devices.sound,
+    devices.SOUND,
     firmware.launch_security,
-    devices.vsock,
-    disks.persistent_reservation,
-    devices.downward_metrics,
-    devices.filesystems,
-    devices.video,
-    devices.panic_devices,
-    devices.reboot_policy,
-    cpu.reserved_memory_overhead,
-    guest.service_account,
-    firmware.persistent_state,
+    devices.VSOCK,
+    disks.RESERVATION,
+    devices.OTHERS,
+    Row("domain.memory.reservedOverhead", gate("ReservedOverheadMemlock")),
+    guest.SERVICE_ACCOUNT,
+    firmware.PERSISTENT,
 )
 """ValidateVirtualMachineInstanceSpec: of VMs and VMIs."""
 
-_VMI_RULES: Final[tuple[Rule, ...]] = (
-    # KubeVirt applies the network rules twice to a VMI, so their causes appear twice.
-    interfaces.discontinued,
-    *_NETWORK_RULES,
-    *SPEC_RULES,
-    vmi_only.container_paths,
-    vmi_only.memory,
-)
+# KubeVirt applies the network rules twice to a VMI, so their causes appear twice.
+_VMI: Final = Group("", interfaces.DISCONTINUED, networks.RULES, SPEC, vmi_only.RULES)
 
 
 def virtual_machine_causes(
@@ -109,7 +84,7 @@ def virtual_machine_causes(
     if before is None and not causes:
         if kubevirt.release.has(since.OLD_GATES_REFUSED):
             causes = list(_discontinued(stored["template"]["spec"], kubevirt))
-        causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", kubevirt))
+        causes = causes or list(interfaces.DISCONTINUED(applied["template"]["spec"], "spec", kubevirt))
     causes = causes or list(_vm(applied, kubevirt))
     return causes or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
 
@@ -117,11 +92,11 @@ def virtual_machine_causes(
 def _discontinued(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
     listed = spec["domain"]["devices"].get("interfaces", ())
-    for gate in kubevirt.developer_configuration.get("featureGates") or []:
-        binding = interfaces.BINDING_GATES.get(gate)
+    for name in kubevirt.developer_configuration.get("featureGates") or []:
+        binding = interfaces.BINDING_GATES.get(name)
         if binding is not None and any(binding in interface for interface in listed):
-            remedy = "Please refer to Kubevirt user guide for alternatives."
-            yield Cause(NOT_SUPPORTED, f"{gate} network binding is discontinued since v1.3. {remedy}", "")
+            message = f"the binding {binding} is discontinued since KubeVirt 1.3; use another binding"
+            yield Cause(INVALID, message, "")
 
 
 def _vm(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -130,7 +105,7 @@ def _vm(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", kubevirt)
     annotations = template["metadata"].get("annotations") or {}
     yield from devices.grace_annotations(template["spec"], annotations, f"{path}.metadata", kubevirt)
-    yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", kubevirt)
+    yield from SPEC(template["spec"], f"{path}.spec", kubevirt)
     yield from virtual_machine.data_volume_templates(spec, kubevirt)
     yield from virtual_machine.run_strategy(spec, kubevirt)
     yield from virtual_machine.live_updates(template["spec"], f"{path}.spec", kubevirt)
@@ -142,13 +117,8 @@ def vmi(metadata: Spec, spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """
     path, metadata_path = "spec.template.spec", "spec.template.metadata"
     yield from _discontinued(spec, kubevirt)
-    yield from _apply(_VMI_RULES, spec, path, kubevirt)
+    yield from _VMI(spec, path, kubevirt)
     yield from virtual_machine.metadata(metadata, metadata_path, kubevirt, reserved_labels=True)
     yield from devices.grace_annotations(spec, metadata.get("annotations") or {}, metadata_path, kubevirt)
-    yield from vmi_only.hyperv(spec, path, kubevirt)
+    yield from vmi_only.HYPERV(spec, path, kubevirt)
     yield from vmi_only.architecture(spec, path, kubevirt)
-
-
-def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    for rule in rules:
-        yield from rule(spec, path, kubevirt)

@@ -2,195 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from ...api import quantity
 from ...api.errors import Panic, QuantityError
+from ...api.name_rules import quoted
+from ...api.quantity import Quantity
 from ..config.cluster import KubeVirt
 from ..vmi.vmi import vcpus
 from . import since
-from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, gated, items, not_enabled
+from .rows import Check, Group, Place, Row, is_set, needs, one_of
+from .rule import ARM64, INVALID, Cause, Spec, amount
 
-_FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
+_REQUESTS: Final = "domain.resources.requests"
+_LIMITS: Final = "domain.resources.limits"
+_DEDICATED: Final = "domain.cpu.dedicatedCpuPlacement"
+_PASSTHROUGH: Final = "domain.cpu.numa.guestMappingPassthrough"
 
-reserved_memory_overhead: Final = gated(  # validateReservedOverheadMemlock
-    "ReservedOverheadMemlock", "domain.memory.reservedOverhead", not_enabled("Reserved overhead memlock")
-)
-
-
-def amounts(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPURequestNotNegative, validateCPULimitNotNegative, validateCpuRequestDoesNotExceedLimit."""
-    fields = [f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits")]
-    requested, limit = (amount(spec["domain"]["resources"], kind, "cpu") for kind in ("requests", "limits"))
-    for field, cpu in zip(fields, (requested, limit)):
-        if cpu.milli < 0:
-            yield Cause(INVALID, f"{field} '{cpu.text}': must be greater than or equal to 0.", field)
-    if 0 < limit.milli < requested.milli:
-        message = f"{fields[0]} '{requested.text}' is greater than {fields[1]} '{limit.text}'"
-        yield Cause(INVALID, message, fields[0])
-
-
-def numa(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateNUMA; its gate is always open by now."""
-    domain = spec["domain"]
-    cpu = domain.get("cpu") or {}
-    if "guestMappingPassthrough" not in (cpu.get("numa") or {}):
-        return
-    field = f"{path}.domain.cpu.numa.guestMappingPassthrough"
-    if not cpu.get("dedicatedCpuPlacement"):
-        needed = f"{path}.domain.cpu.dedicatedCpuPlacement must be set to true"
-        yield Cause(INVALID, f"{needed} when NUMA topology strategy is set in {field}", field)
-    if "hugepages" not in (domain.get("memory") or {}):
-        needed = f"{path}.domain.memory.hugepages must be requested"
-        yield Cause(INVALID, f"{needed} when NUMA topology strategy is set in {field}", field)
-
-
-def isolated_emulator_thread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPUIsolatorThread."""
-    cpu = spec["domain"].get("cpu") or {}
-    if cpu.get("isolateEmulatorThread") and not cpu.get("dedicatedCpuPlacement"):
-        message = "IsolateEmulatorThread should be only set in combination with DedicatedCPUPlacement"
-        yield Cause(INVALID, message, f"{path}.domain.cpu.isolateEmulatorThread")
-
-
-def features(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPUFeaturePolicies."""
-    for feature, field in items(spec, path, "domain.cpu.features"):
-        policy = feature.get("policy", "")
-        if policy not in _FEATURE_POLICIES:
-            message = f"CPU feature {feature['name']} uses policy {policy} that is not supported."
-            yield Cause(NOT_SUPPORTED, message, f"{field}.policy")
-
-
-def sockets(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPUHotplug; the same of validateLiveUpdateFeatures."""
-    cpu = spec["domain"].get("cpu") or {}
-    maximum = cpu.get("maxSockets", 0)
-    if maximum and cpu.get("sockets", 0) > maximum:
-        message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
-        yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
-
-
-def realtime(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateRealtime."""
-    cpu = spec["domain"].get("cpu") or {}
-    if "realtime" not in cpu:
-        return
-    used = f"{path}.domain.cpu.realtime is used"
-    if not cpu.get("dedicatedCpuPlacement"):
-        field = f"{path}.domain.cpu.dedicatedCpuPlacement"
-        yield Cause(REQUIRED, f"{field} must be set to true when {used}", field)
-    if "guestMappingPassthrough" not in (cpu.get("numa") or {}):
-        field = f"{path}.domain.cpu.numa.guestMappingPassthrough"
-        yield Cause(REQUIRED, f"{field} must be defined when {used}", field)
-
-
+_MIN_REQUEST: Final = 10**15  # nanobytes
 _MAX_THREADS: Final = 2
 
-
-def dedicated(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCpuPinning."""
-    domain = spec["domain"]
-    if not (domain.get("cpu") or {}).get("dedicatedCpuPlacement"):
-        return
-    yield from _memory_is_provided(domain, path, kubevirt.release.has(since.GUEST_MEMORY_NAMED))
-    yield from _integer_cpus(domain, path)
-    yield from _memory_is_fixed(domain, path)
-    yield from _number_of_cpus(domain, path)
-    yield from _threads(spec, path, kubevirt)
+Size = Callable[[Quantity], int]
+"""An amount as KubeVirt compares it."""
 
 
-def _memory_is_provided(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
-    """validateMemoryIsProvided. guest: the message names the guest's memory, too."""
+def _whole(value: Quantity) -> int:
+    return value.value
+
+
+def _thousandths(value: Quantity) -> int:
+    return value.milli
+
+
+def _not_negative(size: Size) -> Check:
+    return lambda text, _place: f"must not be negative, as {text} is" if size(quantity.parse(text)) < 0 else ""
+
+
+def _not_tiny(text: str, _place: Place) -> str:
+    tiny = 0 < quantity.parse(text).nanos < _MIN_REQUEST
+    return f"must be at least 1M, not {text}; give the unit" if tiny else ""
+
+
+def _limited(limit_path: str, size: Size) -> Check:
+    """The amount is not above another one."""
+
+    def check(text: str, place: Place) -> str:
+        limit = quantity.parse(place.get(limit_path) or "0")
+        above = 0 < size(limit) < size(quantity.parse(text))
+        return f"{text} is more than its limit of {limit.text}; raise the limit" if above else ""
+
+    return check
+
+
+def _sockets(sockets: int, place: Place) -> str:
+    """validateCPUHotplug."""
+    maximum = place.get("domain.cpu.maxSockets") or 0
+    return f"{sockets} is more than maxSockets, {maximum}; lower it" if 0 < maximum < sockets else ""
+
+
+def _within_limit(guest: str, place: Place) -> str:
+    """validateGuestMemoryLimit, which is skipped if changes reach running guests."""
+    limit = amount(place.spec["domain"]["resources"], "limits", "memory")
+    if place.kubevirt.live_updates or limit.value == 0 or limit.value >= quantity.parse(guest).value:
+        return ""
+    return f"{guest} is more than the limit of memory, {limit.text}; raise the limit"
+
+
+def _memory_is_provided(domain: Spec, _place: Place) -> str:
+    """validateMemoryIsProvided."""
     memory, resources = domain.get("memory") or {}, domain["resources"]
-    if any(amount(resources, kind, "memory").nanos for kind in ("limits", "requests")):
-        return
-    if "hugepages" not in memory and quantity.parse(memory.get("guest", "0")).nanos == 0:
-        field = f"{path}.domain.resources.limits.memory"
-        ways = [f"{path}.domain.resources.requests.memory", field]
-        ways += [f"{path}.domain.memory.hugepages", f"{path}.domain.memory.guest"] if guest else []
-        yield Cause(INVALID, f"{', '.join(ways[:-1])} or {ways[-1]} should be provided", field)
+    provided = (
+        any(amount(resources, kind, "memory").nanos for kind in ("limits", "requests"))
+        or "hugepages" in memory
+        or quantity.parse(memory.get("guest", "0")).nanos
+    )
+    return "" if provided else "lacks an amount of memory, which dedicated CPUs need; set memory.guest"
 
 
-def _integer_cpus(domain: Spec, path: str) -> Iterator[Cause]:
+def _integer(text: str, _place: Place) -> str:
     """validateCPURequestIsInteger, validateCPULimitIsInteger."""
-    for kind in ("requests", "limits"):
-        cpu = amount(domain["resources"], kind, "cpu")
-        if cpu.value > 0 and cpu.value * 1000 != cpu.milli:
-            message = f"provided resources CPU {kind} must be an interger"
-            yield Cause(INVALID, message, f"{path}.domain.resources.{kind}.cpu")
+    cpu = quantity.parse(text)
+    broken = cpu.value > 0 and cpu.value * 1000 != cpu.milli
+    return f"must be a whole number for dedicated CPUs, not {text}" if broken else ""
 
 
-def _memory_is_fixed(domain: Spec, path: str) -> Iterator[Cause]:
+def _fixed(text: str, place: Place) -> str:
     """validateMemoryRequestsAndLimits."""
-    requested, limit = (amount(domain["resources"], kind, "memory").value for kind in ("requests", "limits"))
-    if requested > 0 and limit > 0 and requested != limit:
-        field = f"{path}.domain.resources.requests.memory"
-        yield Cause(INVALID, f"{field} must be equal to {path}.domain.resources.limits.memory", field)
+    requested, limit = quantity.parse(text).value, amount(place.spec["domain"]["resources"], "limits", "memory")
+    differs = requested > 0 and limit.value > 0 and requested != limit.value
+    return f"must equal the limit of {limit.text} for dedicated CPUs, not be {text}" if differs else ""
 
 
-def _number_of_cpus(domain: Spec, path: str) -> Iterator[Cause]:
+def _number_of_cpus(_dedicated: bool, place: Place) -> str:
     """validateRequestLimitOrCoresProvided..., validateRequestEqualsLimit..., validateRequestOrLimitWithCoresProvided...
 
     (...OnDedicatedCPUPlacement)
     """
+    domain = place.spec["domain"]
     requested, limit = (amount(domain["resources"], kind, "cpu").value for kind in ("requests", "limits"))
-    vcpu_count = vcpus(domain["cpu"])
-    requests, limits = (f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits"))
-    cores, field = f"{path}.domain.cpu.cores", f"{path}.domain.cpu.dedicatedCpuPlacement"
-    when = "when DedicatedCPUPlacement is true "
     if requested > 0 and limit > 0 and requested != limit:
-        yield Cause(INVALID, f"{requests} or {limits} must be equal {when}", field)
-    if (requested > 0 or limit > 0) and vcpu_count > 0 and vcpu_count not in (requested, limit):
-        message = f"{requests} or {limits} must not be provided at the same time with {cores} {when}"
-        yield Cause(INVALID, message, field)
+        return f"needs as many CPUs requested ({requested}) as the limit ({limit}); remove one of them"
+    count = vcpus(domain["cpu"])
+    differs = (requested > 0 or limit > 0) and count > 0 and count not in (requested, limit)
+    return f"needs as many CPUs requested as the guest has ({count}); remove the request and limit" if differs else ""
 
 
-def _threads(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateThreadCountOnArchitecture, validateThreadCountOnDedicatedCPUPlacement."""
-    threads, field = spec["domain"]["cpu"].get("threads", 0), f"{path}.domain.cpu.threads"
-    if threads > 1 and (spec.get("architecture") or kubevirt.architecture) == ARM64:
-        architecture = f"{path}.architecture"
-        message = f"threads must not be greater than 1 at {field} (got {threads}) when {architecture} is arm64"
-        yield Cause(INVALID, message, architecture)
-    if threads > _MAX_THREADS:
-        limit = f"Not more than two threads must be provided at {field} (got {threads})"
-        message = f"{limit} when DedicatedCPUPlacement is true"
-        yield Cause(INVALID, message, f"{path}.domain.cpu.dedicatedCpuPlacement")
+def _threads_of_arm(threads: int, place: Place) -> str:
+    """validateThreadCountOnArchitecture."""
+    is_arm = (place.spec.get("architecture") or place.kubevirt.architecture) == ARM64
+    return f"must be 1 on arm64 with dedicated CPUs, not {threads}" if threads > 1 and is_arm else ""
 
 
-_MIN_REQUEST: Final = 10**6  # bytes
-_NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+def _threads(threads: int, _place: Place) -> str:
+    """validateThreadCountOnDedicatedCPUPlacement."""
+    return f"must be 1 or 2 with dedicated CPUs, not {threads}" if threads > _MAX_THREADS else ""
 
 
-def memory_amounts(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateMemoryRequestsNegativeOrNull, validateMemoryLimitsNegativeOrNull."""
-    request_field, limit_field = (f"{path}.domain.resources.{kind}.memory" for kind in ("requests", "limits"))
-    requested, limit = (amount(spec["domain"]["resources"], kind, "memory") for kind in ("requests", "limits"))
-    if requested.value < 0:
-        yield Cause(INVALID, f"{request_field} '{requested.text}': must be greater than or equal to 0.", request_field)
-    elif 0 < requested.nanos < _MIN_REQUEST * 10**9:
-        yield Cause(INVALID, f"{request_field} '{requested.text}': must be greater than or equal to 1M.", request_field)
-    if limit.value < 0:
-        yield Cause(INVALID, f"{limit_field} '{limit.text}': must be greater than or equal to 0.", limit_field)
-    if 0 < limit.value < requested.value:
-        message = f"{request_field} '{requested.text}' is greater than {limit_field} '{limit.text}'"
-        yield Cause(INVALID, message, request_field)
-
-
-def memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+def _memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateHugepagesMemoryRequests. Raises Panic for pages of size 0, by which KubeVirt divides."""
     domain = spec["domain"]
     memory = domain.get("memory") or {}
     if "hugepages" not in memory:
         return
     page = memory["hugepages"].get("pageSize", "")
-    field = f"{path}.domain.{page_size_field(kubevirt)}"
     try:
         size = quantity.parse(page).value
     except QuantityError:
-        yield Cause(INVALID, f"{field} '{page}': {_NOT_A_QUANTITY}", field)
+        field = "memory.hugepages.pageSize" if kubevirt.release.has(since.PAGE_SIZE_FIELD) else "hugepages.size"
+        yield Cause(INVALID, f"pageSize must be an amount such as 2Mi, not {quoted(page)}", f"{path}.domain.{field}")
         return
     requested = amount(domain["resources"], "requests", "memory")
     memory_size = (
@@ -198,29 +138,52 @@ def memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[
         or quantity.parse(memory.get("guest", "0")).value
         or amount(domain["resources"], "limits", "memory").value
     )
-    requests_field = f"{path}.domain.resources.requests.memory"
-    if memory_size != 0 and memory_size < size:
-        message = f"{requests_field} '{requested.text}' must be equal to or larger than page size {field} '{page}'"
-        yield Cause(INVALID, message, requests_field)
-    elif size == 0:
+    if size == 0 and memory_size >= 0:
         raise Panic("integer divide by zero")
-    elif memory_size % size:
-        message = f"{requests_field} '{requested.text}' is not a multiple of the page size {field} '{page}'"
-        yield Cause(INVALID, message, requests_field)
+    if memory_size and (memory_size < size or memory_size % size):
+        message = f"memory must be a multiple of the page size, {page}"
+        yield Cause(INVALID, message, f"{path}.{_REQUESTS}.memory")
 
 
-def page_size_field(kubevirt: KubeVirt) -> str:
-    """The field of the size of huge pages in a domain, in virt-api's words."""
-    return "memory.hugepages.pageSize" if kubevirt.release.has(since.PAGE_SIZE_FIELD) else "hugepages.size"
-
-
-def memory_within_limit(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateGuestMemoryLimit, which is skipped if changes reach running guests."""
-    guest = (spec["domain"].get("memory") or {}).get("guest")
-    limit = amount(spec["domain"]["resources"], "limits", "memory")
-    if kubevirt.live_updates or guest is None or limit.value == 0:
-        return
-    if limit.value < quantity.parse(guest).value:
-        field, limit_field = f"{path}.domain.memory.guest", f"{path}.domain.resources.limits.memory"
-        message = f"{field} '{guest}' must be equal to or less than the memory limit {limit_field} '{limit.text}'"
-        yield Cause(INVALID, message, field)
+MEMORY: Final = Group(
+    "",
+    # validateMemoryRequestsNegativeOrNull, validateMemoryLimitsNegativeOrNull
+    Row(f"{_REQUESTS}.memory", _not_negative(_whole)),
+    Row(f"{_REQUESTS}.memory", _not_tiny),
+    Row(f"{_LIMITS}.memory", _not_negative(_whole)),
+    Row(f"{_REQUESTS}.memory", _limited(f"{_LIMITS}.memory", _whole)),
+    _memory_in_huge_pages,
+    Row("domain.memory.guest", _within_limit),
+)
+CPU: Final = Group(
+    "",
+    # validateCPURequestNotNegative, validateCPULimitNotNegative, validateCpuRequestDoesNotExceedLimit
+    Row(f"{_REQUESTS}.cpu", _not_negative(_thousandths)),
+    Row(f"{_LIMITS}.cpu", _not_negative(_thousandths)),
+    Row(f"{_REQUESTS}.cpu", _limited(f"{_LIMITS}.cpu", _thousandths)),
+    Group(  # validateCpuPinning
+        "",
+        Row("domain", _memory_is_provided, at="{spec}.domain.resources.limits.memory"),
+        Row(f"{_REQUESTS}.cpu", _integer),
+        Row(f"{_LIMITS}.cpu", _integer),
+        Row(f"{_REQUESTS}.memory", _fixed),
+        Row(_DEDICATED, _number_of_cpus),
+        Row("domain.cpu.threads", _threads_of_arm, at="{spec}.architecture"),
+        Row("domain.cpu.threads", _threads, at=f"{{spec}}.{_DEDICATED}"),
+        when=lambda place: is_set(place.get(_DEDICATED)),
+    ),
+    # validateNUMA, validateCPUIsolatorThread
+    Row(_PASSTHROUGH, needs(_DEDICATED)),
+    Row(_PASSTHROUGH, needs("domain.memory.hugepages")),
+    Row("domain.cpu.isolateEmulatorThread", needs(_DEDICATED)),
+    # validateCPUFeaturePolicies
+    Group("domain.cpu.features[]", Row("policy", one_of("", "force", "require", "optional", "disable", "forbid"))),
+    Row("domain.cpu.sockets", _sockets),
+)
+SOCKETS: Final = Group("", Row("domain.cpu.sockets", _sockets))
+"""The same rule of validateLiveUpdateFeatures."""
+REALTIME: Final = Group(
+    "",
+    Row("domain.cpu.realtime", needs(_DEDICATED), at=f"{{spec}}.{_DEDICATED}"),
+    Row("domain.cpu.realtime", needs(_PASSTHROUGH), at=f"{{spec}}.{_PASSTHROUGH}"),
+)

@@ -1,61 +1,27 @@
-"""Disks: names, targets, buses, serial numbers, block sizes, boot order (pkg/storage/admitters/disks.go).
-
-As in KubeVirt, some causes name a path twice (`disks.domain.devices.disks[0]`).
-"""
+"""Disks: names, targets, buses, serial numbers, block sizes, boot order (pkg/storage/admitters/disks.go)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from ...api.fields import ENUMS
+from ...api.name_rules import label, quoted
 from ..config.cluster import KubeVirt
-from . import name_errors, since
+from ..config.gates import PLUG_DECLARED
+from . import since
 from .interfaces import PCI_ADDRESS
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
+from .rows import Group, Place, Row, at_most, at_most_one, closed, conforms, matches, one_of, unique
+from .rule import INVALID, Cause, Spec
 
 TARGETS: Final = ("disk", "lun", "cdrom")
+_PATH: Final = "domain.devices.disks[]"
+# As in KubeVirt, some fields name a path twice.
+_TWICE: Final = "{spec}.domain.devices.disks.domain.devices.disks[{index}]"
+_PCI: Final = "{spec}.domain.devices.disks.domain.devices.disks.disk[{index}].pciAddress"
 _LONGEST_SERIAL: Final = 256
-_ERROR_POLICIES: Final = ("stop", "ignore", "report", "enospace")
 _SMALLEST_BLOCK: Final = 512
 _LARGEST_BLOCK: Final = 2 * 2**20
-
-
-def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """ValidateDisks."""
-    disks = items(spec, path, "domain.devices.disks")
-    path += ".domain.devices.disks"
-    for index, (disk, field) in enumerate(disks):
-        doubled_field = f"{path}.domain.devices.disks[{index}]"
-        for other, other_field in disks[:index]:
-            if other["name"] == disk["name"]:
-                yield Cause(INVALID, f"{field} and {other_field} must not have the same Name.", f"{field}.name")
-        if sum(target in disk for target in TARGETS) > 1:
-            yield Cause(INVALID, f"{field} can only have a single target type defined", field)
-        yield from _pci_address(disk, f"{path}.domain.devices.disks.disk[{index}]")
-        if disk.get("bootOrder") == 0:
-            yield Cause(INVALID, f"{field} must have a boot order > 0, if supplied", f"{field}.bootOrder")
-        yield from _bus(disk, field, doubled_field)
-        yield from _serial(disk.get("serial", ""), field)
-        yield from _modes(disk, field, path, doubled_field)
-        for message in name_errors.dns_label(disk["name"]):
-            yield Cause(INVALID, message, f"{doubled_field}.name")
-        yield from _block_size(disk, field, kubevirt)
-
-
-def persistent_reservation(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validatePersistentReservation."""
-    reserved = any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ()))
-    setting = kubevirt.release.has(since.RESERVATION_SETTING)
-    permitted = kubevirt.reserves_persistently if setting else None
-    if permitted is None:
-        permitted = kubevirt.has_gate("PersistentReservation")
-    if reserved and not permitted:
-        message = "persistent reservation is not enabled in kubevirt config"
-        if not setting:
-            message = "PersistentReservation feature gate is not enabled in kubevirt-config"
-        yield Cause(INVALID, message, f"{path}.domain.devices.disks.luns.reservation")
 
 
 def _target(disk: Spec) -> str:
@@ -67,147 +33,161 @@ def _bus_of(disk: Spec) -> str:
     return str(disk.get(_target(disk), {}).get("bus", ""))
 
 
-def _pci_address(disk: Spec, field: str) -> Iterator[Cause]:
-    """validatePciAddress."""
-    target = disk.get("disk") or {}
-    address = target.get("pciAddress")
-    if not address:
-        return
-    if target.get("bus") != "virtio":
-        message = f"disk {field}.name - setting a PCI address is only possible with bus type virtio."
-        yield Cause(INVALID, message, f"{field}.pciAddress")
-    if not PCI_ADDRESS.fullmatch(address):
-        yield Cause(INVALID, f"disk {field}.name has malformed PCI address ({address}).", f"{field}.pciAddress")
+def _bus(target: str) -> Row:
+    """validateBusSupport: the bus of the target that counts."""
+
+    def check(bus: str, place: Place) -> str:
+        if not bus or _target(place.entry) != target:
+            return ""
+        if bus == "virtio" and target == "cdrom":
+            return "must not be virtio for a CD-ROM; use sata"
+        readonly = bus == "sata" and (place.entry.get("disk") or {}).get("readonly")
+        return _is_bus(bus, place) or ("must not be sata for a read-only disk; use virtio" if readonly else "")
+
+    return Row(f"{target}.bus", check)
 
 
-def _bus(disk: Spec, field: str, doubled_field: str) -> Iterator[Cause]:
-    """validateBusSupport."""
-    bus, target = _bus_of(disk), _target(disk)
-    if not bus:
-        return
-    if bus == "ide":
-        yield Cause(INVALID, "IDE bus is not supported", f"{field}.{target}.bus")
-    elif bus not in ENUMS["DiskBus"]:
-        buses = " ".join(ENUMS["DiskBus"])
-        message = f"{field} is set with an unrecognized bus {bus}, must be one of: [{buses}]"
-        yield Cause(INVALID, message, f"{field}.{target}.bus")
-    elif bus == "virtio" and target == "cdrom":
-        yield Cause(INVALID, f"Bus type {bus} is invalid for CD-ROM device", f"{field}.cdrom.bus")
-    elif bus == "sata" and (disk.get("disk") or {}).get("readonly"):
-        yield Cause(INVALID, f"{bus} hard-disks do not support read-only.", f"{field}.disk.bus")
-    if disk.get("dedicatedIOThread") and bus != "virtio":
-        yield Cause(NOT_SUPPORTED, f"IOThreads are not supported for disks on a {bus} bus", doubled_field)
+_is_bus: Final = one_of(*ENUMS["DiskBus"])
 
 
-def _serial(serial: str, field: str) -> Iterator[Cause]:
-    """validateSerialNumValue, validateSerialNumLength."""
-    if serial and not re.fullmatch("[A-Za-z0-9_.+-]+", serial):
-        message = f"{field} must be made up of the following characters [A-Za-z0-9_.+-], if specified"
-        yield Cause(INVALID, message, f"{field}.serial")
-    if len(serial) > _LONGEST_SERIAL:
-        message = f"{field} must be less than or equal to {_LONGEST_SERIAL} in length, if specified"
-        yield Cause(INVALID, message, f"{field}.serial")
+def _not_zero(order: int, _place: Place) -> str:
+    return "" if order else "must be 1 or more; remove it, or count from 1"
 
 
-def _modes(disk: Spec, field: str, path: str, doubled_field: str) -> Iterator[Cause]:
-    """validateCacheMode, validateIOMode, validateErrorPolicy."""
-    cache, io, policy = disk.get("cache", ""), disk.get("io", ""), disk.get("errorPolicy")
-    if cache and cache not in ENUMS["DiskCache"]:
-        yield Cause(INVALID, f"{field}.cache has invalid value {cache}", f"{field}.cache")
-    if io and io not in ENUMS["DiskIO"]:
-        message = f"Disk IO mode for {path} is not supported. Supported modes are: native, threads."
-        yield Cause(NOT_SUPPORTED, message, f"{doubled_field}.io")
-    if policy is not None and policy not in _ERROR_POLICIES:
-        yield Cause(INVALID, f'{field}.errorPolicy has invalid value "{policy}"', f"{field}.errorPolicy")
+def _only_virtio(address: str, place: Place) -> str:
+    return (
+        ""
+        if not address or place.get("disk.bus") == "virtio"
+        else "needs the bus virtio; set it, or remove the address"
+    )
 
 
-def _block_size(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateBlockSize."""
-    block_size = disk.get("blockSize") or {}
-    custom, match = block_size.get("custom"), block_size.get("matchVolume")
-    field += ".blockSize"
+def _dedicated_thread(dedicated: bool, place: Place) -> str:
+    bus = _bus_of(place.entry)
+    return f"needs the bus virtio, not {bus}; remove it" if dedicated and bus not in ("", "virtio") else ""
+
+
+def _is_block_size(size: int) -> bool:
+    """validateCustomBlockSize."""
+    return _SMALLEST_BLOCK <= size <= _LARGEST_BLOCK and not size & (size - 1)
+
+
+def _block_size(disk: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validateBlockSize; each size is judged only if they fit together."""
+    sizes = disk.get("blockSize") or {}
+    custom, match = sizes.get("custom"), sizes.get("matchVolume")
     if custom is None:
         return
     if match is not None and match.get("enabled", True):
-        message = "Block size matching can't be enabled together with a custom value"
-        yield Cause(INVALID, message, field)
+        yield Cause(INVALID, "blockSize has custom and matchVolume; remove one", f"{path}.blockSize")
         return
-    logical, physical = custom.get("logical", 0), custom.get("physical", 0)
-    granularity = custom.get("discardGranularity")
+    logical, physical, granularity = (custom.get(name, 0) for name in ("logical", "physical", "discardGranularity"))
+    small_only = kubevirt.release.has(since.SATA_BLOCKS) and _bus_of(disk) == "sata"
+    problems = {}
     if logical > physical:
-        message = f"Logical size {logical} must be the same or less than the physical size of {physical}"
-        yield Cause(INVALID, message, f"{field}.custom.logical")
-    elif kubevirt.release.has(since.SATA_BLOCKS) and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
-        message = f"Logical size {logical} must be {_SMALLEST_BLOCK} for SATA devices"
-        yield Cause(INVALID, message, f"{field}.custom.logical")
-    elif granularity is not None and logical and granularity % logical:
-        message = f"Discard granularity {granularity} must be multiples of logical size {logical}"
-        yield Cause(INVALID, message, f"{field}.custom.discardGranularity")
+        problems["logical"] = f"{logical} is more than the physical size, {physical}; lower it"
+    elif small_only and logical != _SMALLEST_BLOCK:
+        problems["logical"] = f"must be {_SMALLEST_BLOCK} on a SATA disk, not {logical}"
+    elif logical and granularity % logical:
+        problems["discardGranularity"] = f"must be a multiple of the logical size, {logical}, not {granularity}"
     else:
-        for kind, size in (("logical", logical), ("physical", physical)):
-            mistake = _block_size_error(size)
-            if mistake:
-                yield Cause(INVALID, f"Provided size of {size} is {mistake}", f"{field}.custom.{kind}")
+        limits = f"must be a power of 2 from {_SMALLEST_BLOCK} to {_LARGEST_BLOCK}"
+        judged = {"logical": logical, "physical": physical}
+        problems = {name: f"{limits}, not {size}" for name, size in judged.items() if not _is_block_size(size)}
+    for name, problem in problems.items():
+        yield Cause(INVALID, f"{name} {problem}", f"{path}.blockSize.custom.{name}")
 
 
-def _block_size_error(size: int) -> str:
-    """validateCustomBlockSize."""
-    if size < _SMALLEST_BLOCK:
-        return f"less than the supported minimum size of {_SMALLEST_BLOCK}"
-    if size > _LARGEST_BLOCK:
-        return f"greater than the supported maximum size of {_LARGEST_BLOCK}"
-    return "not a power of 2" if size & (size - 1) else ""
+RULES: Final = Group(  # ValidateDisks
+    _PATH,
+    unique("name"),
+    Row("", at_most_one(*TARGETS)),
+    Row("disk.pciAddress", _only_virtio, at=_PCI),
+    Row("disk.pciAddress", PCI_ADDRESS, at=_PCI),
+    Row("bootOrder", _not_zero),
+    *map(_bus, TARGETS),
+    Row("dedicatedIOThread", _dedicated_thread, at=_TWICE),
+    # validateSerialNumValue, validateSerialNumLength
+    Row("serial", matches("[A-Za-z0-9_.+-]+", "of letters, digits, _, ., + and -")),
+    Row("serial", at_most(_LONGEST_SERIAL, "characters")),
+    # validateCacheMode, validateIOMode, validateErrorPolicy
+    Row("cache", one_of("", *ENUMS["DiskCache"])),
+    Row("io", one_of("", *ENUMS["DiskIO"]), at=f"{_TWICE}.io"),
+    Row("errorPolicy", one_of("stop", "ignore", "report", "enospace")),
+    Row("name", conforms(label), at=f"{_TWICE}.name"),
+    _block_size,
+)
 
 
-def boot_order(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateBootOrder, validateInterfaceBootOrder."""
-    volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    orders: set[int] = set()
-    for disk, field in items(spec, path, "domain.devices.disks"):
-        volume = volumes.get(disk["name"])
-        if volume is None:
-            yield from _missing_volume(disk, field, kubevirt)
-        else:
-            yield from _volume_mismatch(disk, volume, field)
-        yield from _unique_order(disk, field, orders)
-    for index, (interface, field) in enumerate(items(spec, path, "domain.devices.interfaces")):
-        if interface.get("bootOrder") == 0:
-            # KubeVirt's field names the spec instead of the interface.
-            field = f"{path}[{index}]"
-            yield Cause(INVALID, f"{field} must have a boot order > 0, if supplied", f"{field}.bootOrder")
-        else:
-            yield from _unique_order(interface, field, orders)
+def _volume(place: Place) -> Spec | None:
+    """The volume of a disk; of duplicates the last."""
+    return place.named("volumes").get(place.entry["name"])
 
 
-def _missing_volume(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    if "cdrom" not in disk or not kubevirt.release.has(since.EMPTY_CDROMS):
-        yield Cause(INVALID, f"{field}.Name '{disk['name']}' not found.", f"{field}.name")
-    elif not kubevirt.has_gate("DeclarativeHotplugVolumes"):
-        message = "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk"
-        yield Cause(INVALID, message, f"{field}.name")
+def _has_volume(name: str, place: Place) -> str:
+    if _volume(place) is not None:
+        return ""
+    if "cdrom" in place.entry and place.kubevirt.release.has(since.EMPTY_CDROMS):
+        open_gate = place.kubevirt.has_gate(PLUG_DECLARED)
+        return "" if open_gate else f"is of an empty CD-ROM, which {closed(PLUG_DECLARED)}"
+    return f"{quoted(name)} is no volume; add one, or remove the disk"
 
 
-def _volume_mismatch(disk: Spec, volume: Spec, field: str) -> Iterator[Cause]:
-    """Causes for a disk whose volume has another type than the disk requires."""
-    if "lun" in disk and "persistentVolumeClaim" not in volume and "dataVolume" not in volume:
-        message = f"{field}.lun can only be mapped to a DataVolume or PersistentVolumeClaim volume."
-        yield Cause(INVALID, message, f"{field}.lun")
-    if "downwardMetrics" not in volume:
-        return
-    if "disk" not in disk:
-        message = f"DownwardMetrics volume must be mapped to a disk, but disk is not set on {field}.disk."
-        yield Cause(REQUIRED, message, f"{field}.disk")
-    elif disk["disk"].get("bus", "") not in ("", "virtio"):
-        bus = f"{field}.disk.bus is set to {disk['disk']['bus']}"
-        yield Cause(INVALID, f"DownwardMetrics volume must be mapped to virtio bus, but {bus}", f"{field}.disk.bus")
+def _lun(_lun: Spec, place: Place) -> str:
+    volume = _volume(place)
+    wrong = volume is not None and "persistentVolumeClaim" not in volume and "dataVolume" not in volume
+    return "needs a volume with a persistentVolumeClaim or dataVolume; use disk instead" if wrong else ""
 
 
-def _unique_order(device: Spec, field: str, orders: set[int]) -> Iterator[Cause]:
-    """Causes for the device's boot order; adds it to `orders`."""
-    order = device.get("bootOrder")
-    if order is None:
-        return
-    if order in orders:
-        message = f"Boot order for {field}.bootOrder already set for a different device."
-        yield Cause(INVALID, message, f"{field}.bootOrder")
-    orders.add(order)
+def _metrics(disk: Spec | None, place: Place) -> str:
+    wrong = disk is None and "downwardMetrics" in (_volume(place) or {})
+    return "is missing, which a volume of downwardMetrics needs; set it" if wrong else ""
+
+
+def _metrics_bus(bus: str, place: Place) -> str:
+    wrong = bus not in ("", "virtio") and "downwardMetrics" in (_volume(place) or {})
+    return f"must be virtio for a volume of downwardMetrics, not {bus}" if wrong else ""
+
+
+def _used_by_disk(order: int, place: Place) -> str:
+    disks = place.spec["domain"]["devices"].get("disks", ())
+    used = any(disk.get("bootOrder") == order for disk in disks)
+    return f"{order} is used twice; choose another" if order and used else ""
+
+
+def _repeated(order: int, place: Place) -> str:
+    return unique("bootOrder").check(order, place) if order else ""
+
+
+BOOT_ORDER: Final = Group(
+    "",
+    Group(  # validateBootOrder
+        _PATH,
+        Row("name", _has_volume),
+        Row("lun", _lun),
+        Row("disk", _metrics, absent=True),
+        Row("disk.bus", _metrics_bus),
+        unique("bootOrder"),
+    ),
+    Group(  # validateInterfaceBootOrder; a field names the spec instead of the interface
+        "domain.devices.interfaces[]",
+        Row("bootOrder", _not_zero, at="{spec}[{index}].bootOrder"),
+        Row("bootOrder", _used_by_disk),
+        Row("bootOrder", _repeated),
+    ),
+)
+
+
+def _reservation(disks: list[Spec], place: Place) -> str:
+    """validatePersistentReservation."""
+    if not any((disk.get("lun") or {}).get("reservation") for disk in disks):
+        return ""
+    permitted = place.kubevirt.reserves_persistently if place.kubevirt.release.has(since.RESERVATION_SETTING) else None
+    if permitted is None:
+        permitted = place.kubevirt.has_gate("PersistentReservation")
+    return "" if permitted else "has a reservation, which the KubeVirt object does not enable; remove it"
+
+
+RESERVATION: Final = Group(
+    "", Row("domain.devices.disks", _reservation, at="{spec}.domain.devices.disks.luns.reservation")
+)

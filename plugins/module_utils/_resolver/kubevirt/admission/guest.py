@@ -2,133 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from ..config.cluster import KubeVirt
-from . import name_errors
+from ...api.name_rules import label, quoted, subdomain
 from .interfaces import is_ip
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
+from .rows import Check, Group, Place, Row, at_most, conforms, each, exactly_one, one_of
+from .rule import Spec
 
-PROBES: Final = ("readinessProbe", "livenessProbe")
 _HANDLERS: Final = ("httpGet", "tcpSocket", "exec", "guestAgentPing")
-# The kinds of credentials, each with its propagation methods.
-_CREDENTIALS: Final = {
-    "sshPublicKey": ("noCloud", "configDrive", "qemuGuestAgent"),
-    "userPassword": ("qemuGuestAgent",),
-}
-_DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None", "")
-_MAX_NAMESERVERS: Final = 3
-_MAX_SEARCHES: Final = 6
 _MAX_SEARCHES_LENGTH: Final = 256
 
 
-def names(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateHostNameNotConformingToDNSLabelRules, validateSubdomainDNSSubdomainRules."""
-    for name, words, errors_of in (
-        ("hostname", "DNS_LABEL", name_errors.dns_label),
-        ("subdomain", "DNS_SUBDOMAIN", name_errors.dns_subdomain),
-    ):
-        errors = errors_of(spec[name]) if name in spec else []
-        if errors:
-            field = f"{path}.{name}"
-            yield Cause(
-                INVALID, f"{field} does not conform to the kubernetes {words} rules : {', '.join(errors)}", field
-            )
+def _on_pod_network(_handler: Spec, place: Place) -> str:
+    on_pod = any("pod" in network for network in place.spec.get("networks", ()))
+    return "" if on_pod else "needs the pod network; add it, or use another handler"
 
 
-def service_account(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateServiceAccountName."""
-    name, field = spec.get("serviceAccountName", ""), f"{path}.serviceAccountName"
-    if not name:
-        return
-    errors = name_errors.dns_subdomain(name)
-    if errors:
-        yield Cause(INVALID, f"{field} is not a valid service account name: {'; '.join(errors)}", field)
-    for volume in spec.get("volumes", ()):
-        other = (volume.get("serviceAccount") or {"serviceAccountName": name}).get("serviceAccountName", "")
-        if other != name:
-            about = f'spec.serviceAccountName "{name}" and serviceAccount volume "{other}"'
-            yield Cause(INVALID, f"{about} must reference the same service account", field)
-            return
+PROBES: Final = Group(  # validateProbe, and the rule that network probes need the pod network
+    "",
+    *(Row(probe, exactly_one(*_HANDLERS)) for probe in ("readinessProbe", "livenessProbe")),
+    *(
+        Row(f"{probe}.{handler}", _on_pod_network)
+        for probe in ("readinessProbe", "livenessProbe")
+        for handler in ("httpGet", "tcpSocket")
+    ),
+)
+# validateHostNameNotConformingToDNSLabelRules, validateSubdomainDNSSubdomainRules
+NAMES: Final = Group("", Row("hostname", conforms(label)), Row("subdomain", conforms(subdomain)))
 
 
-def probes(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateProbe, and the rule that network probes need the pod network."""
-    defined = [(f"{path}.{name}", spec[name]) for name in PROBES if name in spec]
-    for field, probe in defined:
-        count = sum(handler in probe for handler in _HANDLERS)
-        if count > 1:
-            yield Cause(INVALID, f"{field} must have exactly one probe type set", field)
-        elif not count:
-            ways = f"either {field}.tcpSocket, {field}.exec or {field}.httpGet"
-            yield Cause(REQUIRED, f"{ways} must be set if a {field} is specified", field)
-    if any("pod" in network for network in spec.get("networks", ())):
-        return
-    for field, probe in defined:
-        for handler in ("httpGet", "tcpSocket"):
-            if handler in probe:
-                message = f"{field}.{handler} is only allowed if the Pod Network is attached"
-                yield Cause(INVALID, message, f"{field}.{handler}")
+def _same_account(name: str, place: Place) -> str:
+    """The first volume with another service account counts."""
+    accounts = [volume["serviceAccount"] for volume in place.spec.get("volumes", ()) if volume.get("serviceAccount")]
+    others = [account.get("serviceAccountName", "") for account in accounts]
+    other = next((account for account in others if account != name), None)
+    return "" if not name or other is None else f"{name} is not the service account of a volume, {other}; use one"
 
 
-def dns(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateDNSPolicy, validatePodDNSConfig."""
-    policy, dns_config = spec.get("dnsPolicy", ""), spec.get("dnsConfig")
-    if policy not in _DNS_POLICIES:
-        message = f"DNSPolicy: {policy} is not supported, valid values: [{' '.join(_DNS_POLICIES)}]"
-        yield Cause(NOT_SUPPORTED, message, f"{path}.dnsPolicy")
-    if dns_config is None:
-        if policy == "None":
-            yield Cause(REQUIRED, "must provide `dnsConfig` when `dnsPolicy` is None", f"{path}.dnsConfig")
-    elif policy == "None" and not dns_config.get("nameservers"):
-        yield Cause(REQUIRED, "must provide at least one DNS nameserver when `dnsPolicy` is None", "nameservers")
-    else:
-        yield from _dns_config(dns_config)
+# validateServiceAccountName
+SERVICE_ACCOUNT: Final = Group(
+    "",
+    Row("serviceAccountName", lambda name, place: conforms(subdomain)(name, place) if name else ""),
+    Row("serviceAccountName", _same_account),
+)
 
 
-def _dns_config(dns_config: Spec) -> Iterator[Cause]:
-    servers, searches = dns_config.get("nameservers", []), dns_config.get("searches", [])
-    if len(servers) > _MAX_NAMESERVERS:
-        message = f"must not have more than {_MAX_NAMESERVERS} nameservers: [{' '.join(servers)}]"
-        yield Cause(INVALID, message, "nameservers")
-    for server in servers:
-        if not is_ip(server):
-            yield Cause(INVALID, f"must be valid IP address: {server}", "nameservers")
-    if len(searches) > _MAX_SEARCHES:
-        yield Cause(INVALID, f"must not have more than {_MAX_SEARCHES} search paths", "searchDomains")
-    if len(" ".join(searches).encode()) > _MAX_SEARCHES_LENGTH:
-        message = f"must not have more than {_MAX_SEARCHES_LENGTH} characters (including spaces) in the search list"
-        yield Cause(INVALID, message, "searchDomains")
-    for search in searches:
-        for message in name_errors.dns_subdomain(search):
-            yield Cause(INVALID, message, "searchDomains")
-    for option in dns_config.get("options", ()):
-        if not option.get("name"):
-            yield Cause(INVALID, "Option.Name must not be empty", "options")
+def _dns_config(config: Spec | None, place: Place) -> str:
+    missing = config is None and place.spec.get("dnsPolicy") == "None"
+    return "is missing, which the dnsPolicy None needs; set it" if missing else ""
 
 
-def access_credentials(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateAccessCredentials."""
-    volumes = spec.get("volumes", ())
-    for credential, field in items(spec, path, "accessCredentials"):
-        if "sshPublicKey" in credential:
-            method = credential["sshPublicKey"].get("propagationMethod") or {}
-            for name, source in (("noCloud", "cloudInitNoCloud"), ("configDrive", "cloudInitConfigDrive")):
-                if name in method and not any(source in volume for volume in volumes):
-                    message = f"requires a {name} volume to exist when the {name} propagationMethod is in use."
-                    yield Cause(INVALID, f"{field} {message}", f"{field}.sshPublicKey.propagationMethod")
-            if "qemuGuestAgent" in method and not method["qemuGuestAgent"].get("users"):
-                users = f"{field}.sshPublicKey.propagationMethod.qemuGuestAgent.users"
-                yield Cause(INVALID, f"{field} requires at least one user to be present in the users list", users)
-        for kind, methods in _CREDENTIALS.items():
-            if kind not in credential:
-                continue
-            if "secret" not in (credential[kind].get("source") or {}):
-                yield Cause(INVALID, f"{field} must have exactly one source set", f"{field}.{kind}.source")
-            chosen = credential[kind].get("propagationMethod") or {}
-            if sum(method in chosen for method in methods) != 1:
-                message = f"{field} must have exactly one propagationMethod set"
-                yield Cause(INVALID, message, f"{field}.{kind}.propagationMethod")
-        if sum(kind in credential for kind in _CREDENTIALS) != 1:
-            yield Cause(INVALID, f"{field} must have exactly one access credential type set", field)
+def _name_servers(config: Spec, place: Place) -> str:
+    missing = place.spec.get("dnsPolicy") == "None" and not config.get("nameservers")
+    return "needs a name server with the dnsPolicy None; add one to nameservers" if missing else ""
+
+
+def _search_length(searches: list[str], _place: Place) -> str:
+    size = len(" ".join(searches).encode())
+    return f"has {size} characters; at most {_MAX_SEARCHES_LENGTH} are allowed" if size > _MAX_SEARCHES_LENGTH else ""
+
+
+def _address(server: str, _place: Place) -> str:
+    return "" if is_ip(server) else f"must be IP addresses, not {quoted(server)}"
+
+
+def _option(option: Spec, _place: Place) -> str:
+    return "" if option.get("name") else "has an entry without a name; set it"
+
+
+DNS: Final = Group(  # validateDNSPolicy, validatePodDNSConfig; its fields have no path
+    "",
+    Row("dnsPolicy", one_of("", "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")),
+    Row("dnsConfig", _dns_config, absent=True),
+    Row("dnsConfig", _name_servers, at="nameservers"),
+    Group(
+        "dnsConfig",
+        Row("nameservers", at_most(3), at="nameservers"),
+        Row("nameservers", each(_address), at="nameservers"),
+        Row("searches", at_most(6), at="searchDomains"),
+        Row("searches", _search_length, at="searchDomains"),
+        Row("searches", each(conforms(subdomain)), at="searchDomains"),
+        Row("options", each(_option), at="options"),
+        when=lambda place: not (place.spec.get("dnsPolicy") == "None" and not place.entry.get("nameservers")),
+    ),
+)
+
+
+def _with_volume(method: str, source: str) -> Check:
+    """The propagation method needs a volume."""
+
+    def check(credential: Spec, place: Place) -> str:
+        used = method in (credential.get("propagationMethod") or {})
+        missing = used and not any(source in volume for volume in place.spec.get("volumes", ()))
+        return f"has the propagationMethod {method}, which needs a volume of {source}; add one" if missing else ""
+
+    return check
+
+
+def _users(agent: Spec, _place: Place) -> str:
+    return "" if agent.get("users") else "needs a user; add one to users"
+
+
+def _credential(kind: str, *methods: str) -> tuple[Row, Row]:
+    """The rules that the kinds share."""
+
+    def method(credential: Spec, place: Place) -> str:
+        return exactly_one(*methods)(credential.get("propagationMethod") or {}, place)
+
+    def source(credential: Spec, _place: Place) -> str:
+        return "" if "secret" in (credential.get("source") or {}) else "needs a source; name a secret"
+
+    return (
+        Row(kind, source, at=f"{{entry}}.{kind}.source"),
+        Row(kind, method, at=f"{{entry}}.{kind}.propagationMethod"),
+    )
+
+
+_METHOD: Final = "{entry}.sshPublicKey.propagationMethod"
+
+ACCESS_CREDENTIALS: Final = Group(  # validateAccessCredentials
+    "accessCredentials[]",
+    Row("sshPublicKey", _with_volume("noCloud", "cloudInitNoCloud"), at=_METHOD),
+    Row("sshPublicKey", _with_volume("configDrive", "cloudInitConfigDrive"), at=_METHOD),
+    Row("sshPublicKey.propagationMethod.qemuGuestAgent", _users, at=f"{_METHOD}.qemuGuestAgent.users"),
+    *_credential("sshPublicKey", "noCloud", "configDrive", "qemuGuestAgent"),
+    *_credential("userPassword", "qemuGuestAgent"),
+    Row("", exactly_one("sshPublicKey", "userPassword")),
+)

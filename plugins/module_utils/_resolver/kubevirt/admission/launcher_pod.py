@@ -6,12 +6,14 @@ The VMI then stays in `Starting` (FailedCreate).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
+from ...api.name_rules import label, label_key, quoted
 from ...api.quantity import parse
 from ..config.cluster import KubeVirt
-from . import name_errors, since
-from .rule import INVALID, NOT_SUPPORTED, Cause, Spec, items, quoted
+from . import since
+from .rows import Group, Place, Row, conforms
+from .rule import INVALID, Cause, Spec, items
 
 _NANO: Final = 10**9
 _CLAIMED_KINDS: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
@@ -42,25 +44,19 @@ def own_devices(spec: Spec, kubevirt: KubeVirt) -> list[str]:
 
 
 def causes(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """The causes of the API server, with the fields of the VMI and the words of Kubernetes (``ValidatePodCreate``).
+    """The causes of the API server, with the fields of the VMI (``ValidatePodCreate``).
 
     KubeVirt copies these fields into the pod as they are.
 
     spec: the canonical spec of the VMI. path: the position of that spec, such as `spec.template.spec`.
     """
-    subdomain = spec.get("subdomain")
-    if subdomain:
-        yield from _invalid(f"{path}.subdomain", subdomain, *name_errors.dns_label(subdomain))
-    for volume, field in items(spec, path, "volumes"):
-        if "containerDisk" in volume:
-            yield from _image(volume["containerDisk"].get("image", ""), f"{field}.containerDisk.image")
-    for kind in ("gpus", "hostDevices"):
-        for device, field in items(spec, path, f"domain.devices.{kind}"):
-            if device.get("deviceName"):
-                yield from _resource(device["deviceName"], f"{field}.deviceName")
+    yield from _COPIED(spec, path, kubevirt)
     resources = spec["domain"]["resources"]
     for part in ("limits", "requests"):
-        yield from _amounts(resources.get(part, {}), f"{path}.domain.resources.{part}")
+        for name, amount in resources.get(part, {}).items():
+            problem = _resource(name) or _amount(name, amount)
+            if problem:
+                yield Cause(INVALID, problem, f"{path}.domain.resources.{part}[{name}]")
     own = own_devices(spec, kubevirt)
     requests = {name: amount for name, amount in resources.get("requests", {}).items() if name not in own}
     yield from _overcommitted(requests, resources.get("limits", {}), f"{path}.domain.resources")
@@ -85,30 +81,37 @@ def not_permitted(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
             name = device.get("deviceName", "")
             if not claimed and name not in permitted:
                 message = f"{noun} {name} is not permitted in permittedHostDevices configuration"
-                yield Cause(NOT_SUPPORTED, message, field)
+                yield Cause(INVALID, message, field)
 
 
-def _image(image: str, field: str) -> Iterator[Cause]:
+def _image(image: str | None, _place: Place) -> str:
     if not image:
-        yield Cause(INVALID, "Required value", field)
-    elif image != image.strip():
-        yield from _invalid(field, image, "must not have leading or trailing whitespace")
+        return "is missing; set it"
+    return "" if image == image.strip() else f"{quoted(image)} begins or ends with a space; remove it"
 
 
-def _amounts(amounts: Mapping[str, str], path: str) -> Iterator[Cause]:
-    for name, amount in amounts.items():
-        field = f"{path}[{name}]"
-        yield from _resource(name, field)
-        if not _is_standard(name) and parse(amount).nanos % _NANO:
-            yield from _invalid(field, amount, "must be an integer")
-
-
-def _resource(name: str, field: str) -> Iterator[Cause]:
+def _resource(name: str) -> str:
     """validateContainerResourceName."""
-    if "/" in name:
-        yield from _invalid(field, name, *name_errors.qualified(name))
-    elif not _is_standard(name):
-        yield from _invalid(field, name, "must be a standard resource for containers")
+    problem = label_key(name) if "/" in name else "" if _is_standard(name) else "needs a domain, such as example.com/"
+    return f"{quoted(name)} {problem}" if problem else ""
+
+
+def _amount(name: str, amount: str) -> str:
+    broken = not _is_standard(name) and parse(amount).nanos % _NANO
+    return f"{name} must be a whole number, not {amount}" if broken else ""
+
+
+def _device(name: str, _place: Place) -> str:
+    return _resource(name) if name else ""
+
+
+_COPIED: Final = Group(
+    "",
+    Row("subdomain", lambda name, place: conforms(label)(name, place) if name else ""),
+    Group("volumes[]", Group("containerDisk", Row("image", _image, absent=True))),
+    Group("domain.devices.gpus[]", Row("deviceName", _device)),
+    Group("domain.devices.hostDevices[]", Row("deviceName", _device)),
+)
 
 
 def _overcommitted(requests: Mapping[str, str], limits: Mapping[str, str], path: str) -> Iterator[Cause]:
@@ -117,17 +120,10 @@ def _overcommitted(requests: Mapping[str, str], limits: Mapping[str, str], path:
         if "/" not in name:
             continue
         if name not in limits:
-            message = "Required value: Limit must be set for non overcommitable resources"
-            yield Cause(INVALID, message, f"{path}.limits")
+            yield Cause(INVALID, f"limits lacks {name}, which is requested; set the same there", f"{path}.limits")
         elif parse(limits[name]) != parse(amount):
-            detail = f"must be equal to {name} limit of {limits[name]}"
-            yield from _invalid(f"{path}.requests", amount, detail)
+            yield Cause(INVALID, f"{name} must equal its limit of {limits[name]}, not {amount}", f"{path}.requests")
 
 
 def _is_standard(name: str) -> bool:
     return name in _STANDARD or name.startswith("hugepages-")
-
-
-def _invalid(field: str, value: Any, *details: str) -> Iterator[Cause]:
-    for detail in details:
-        yield Cause(INVALID, f"Invalid value: {quoted(value)}: {detail}", field)

@@ -1,10 +1,8 @@
-"""The common parts of rules: their type, causes, feature gates, items of lists, amounts, paths of files."""
+"""The common parts of rules: their type, items of lists, amounts."""
 
 from __future__ import annotations
 
-import json
-import posixpath
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -12,23 +10,9 @@ from ...api import quantity
 from ...api.errors import Cause
 from ...api.quantity import Quantity
 from ..config.cluster import KubeVirt
-from ..webhooks.response import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED
+from ..webhooks.response import INVALID
 
-__all__ = [
-    "DUPLICATE",
-    "FORBIDDEN",
-    "INVALID",
-    "NOT_FOUND",
-    "NOT_SUPPORTED",
-    "REQUIRED",
-    "Cause",
-    "Rule",
-    "Spec",
-    "quoted",
-]
-
-DUPLICATE = "FieldValueDuplicate"
-FORBIDDEN = "FieldValueForbidden"
+__all__ = ["INVALID", "Cause"]
 
 AMD64: Final = "amd64"
 ARM64: Final = "arm64"
@@ -39,26 +23,6 @@ Spec = dict[str, Any]
 
 Rule = Callable[[Spec, str, KubeVirt], Iterable[Cause]]
 """(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster's KubeVirt) → causes."""
-
-
-def not_enabled(gate: str) -> str:
-    """KubeVirt's message about a closed feature gate, by its name or in words."""
-    return f"{gate} feature gate is not enabled in kubevirt-config"
-
-
-def gated(gate: str, field: str, message: str, named: str = "") -> Rule:
-    """A rule: a field of the VMI spec needs a feature gate. named: the field in the cause, if it is not the same."""
-    *parents, last = field.split(".")
-
-    def rule(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterable[Cause]:
-        holder: Any = spec
-        for key in parents:
-            holder = holder.get(key) or {}
-        if holder.get(last) in (None, False):
-            return ()
-        return () if kubevirt.has_gate(gate) else (Cause(INVALID, message, f"{path}.{named or field}"),)
-
-    return rule
 
 
 def items(spec: Spec, path: str, field: str) -> Sequence[tuple[Spec, str]]:
@@ -76,21 +40,6 @@ def _keys(field: str) -> tuple[str, ...]:
     return tuple(field.split("."))
 
 
-def quoted(value: Any) -> str:
-    """A value in a message of Kubernetes (field.Error)."""
-    return json.dumps(value, ensure_ascii=False)
-
-
 def amount(resources: dict[str, Any], field: str, name: str) -> Quantity:
     """The `requests` or `limits` (field) of `cpu` or `memory` (name); 0 if absent."""
     return quantity.parse((resources.get(field) or {}).get(name, "0"))
-
-
-def absolute_path(path: str, field: str) -> Iterator[Cause]:
-    """storageadmitters.ValidatePath."""
-    if path == "/":
-        yield Cause(INVALID, f"{field} must not point to root", field)
-    # Go's filepath.Join("/", path). Two leading slashes are special in POSIX and so in Python, but not in Go.
-    elif posixpath.normpath("/" + path.lstrip("/")) != path.removesuffix("/"):
-        message = f"{field} must be an absolute path to a file without relative components"
-        yield Cause(INVALID, message, field)

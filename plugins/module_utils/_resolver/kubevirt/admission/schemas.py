@@ -10,8 +10,11 @@ from typing import Any, Final
 from ...api import release_schema, schema
 from ...api.release import Release
 from ...api.tree import value_at
-from .rule import DUPLICATE, FORBIDDEN, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
+from ..webhooks.response import INVALID, NOT_SUPPORTED, REQUIRED
+from .rule import Cause, Spec, items
 
+DUPLICATE: Final = "FieldValueDuplicate"
+FORBIDDEN: Final = "FieldValueForbidden"
 _MAX_ENTRIES: Final = 256
 _LISTS: Final = (
     *("accessCredentials", "networks", "volumes", "utilityVolumes"),

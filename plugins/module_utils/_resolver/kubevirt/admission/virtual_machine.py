@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ...api.errors import KubeVirtError
+from ...api.name_rules import join_or, quoted
 from ..config.cluster import KubeVirt
 from ..vmi.hotplug import check_memory_hotplug
 from . import cpu, since
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
+from .rows import closed
+from .rule import INVALID, Cause, Spec, items
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _AS_RECEIVER: Final = "WaitAsReceiver"
@@ -27,8 +29,10 @@ _RESERVED_LABELS: Final = frozenset(
         "install-strategy",
     )
 )
-_IGNITION: Final = "kubevirt.io/ignitiondata"
-_SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
+_ANNOTATION_GATES: Final = {
+    "kubevirt.io/ignitiondata": "ExperimentalIgnitionSupport",
+    "hooks.kubevirt.io/hookSidecars": "Sidecar",
+}
 
 
 def metadata(meta: dict[str, Any], path: str, kubevirt: KubeVirt, reserved_labels: bool = False) -> Iterator[Cause]:
@@ -37,54 +41,28 @@ def metadata(meta: dict[str, Any], path: str, kubevirt: KubeVirt, reserved_label
     path: the position of the metadata. reserved_labels: KubeVirt itself writes the metadata.
     """
     annotations, field = meta.get("annotations") or {}, f"{path}.annotations"
-    if not reserved_labels and _RESERVED_LABELS & set(meta.get("labels") or {}):
-        message = "creation of the following reserved kubevirt.io/ labels on a VMI object is prohibited"
-        yield Cause(NOT_SUPPORTED, message, f"{path}.labels")
-    for annotation, gate, feature in (
-        (_IGNITION, "ExperimentalIgnitionSupport", "ExperimentalIgnitionSupport"),
-        (_SIDECARS, "Sidecar", "sidecar"),
-    ):
-        if annotations.get(annotation) and not kubevirt.has_gate(gate):
-            entry = f"{field}.{annotation}"
-            message = f"{feature} feature gate is not enabled in kubevirt-config, invalid entry {entry}"
-            yield Cause(INVALID, message, field)
-
-
-def eviction_strategy(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateLiveMigration."""
-    strategy = spec.get("evictionStrategy", kubevirt.eviction_strategy)
-    if strategy not in EVICTION_STRATEGIES:
-        field = f"{path}.evictionStrategy"
-        yield Cause(INVALID, f"{field} is set with an unrecognized option: {strategy}", field)
-
-
-def start_strategy(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateStartStrategy."""
-    strategy, field = spec.get("startStrategy"), f"{path}.startStrategy"
-    if strategy is None:
-        return
-    if strategy != "Paused":
-        yield Cause(INVALID, f"{field} is set with an unrecognized option: {strategy}", field)
-    elif "livenessProbe" in spec:
-        either = f"either {field} or {path}.livenessProbe should be provided"
-        yield Cause(INVALID, f"{either}.Pausing VMI with LivenessProbe is not supported", field)
+    reserved = sorted(_RESERVED_LABELS & set(meta.get("labels") or {}))
+    if reserved and not reserved_labels:
+        yield Cause(INVALID, f"labels has {reserved[0]}, which only KubeVirt sets; remove it", f"{path}.labels")
+    for annotation, name in _ANNOTATION_GATES.items():
+        if annotations.get(annotation) and not kubevirt.has_gate(name):
+            yield Cause(INVALID, f"{annotation} {closed(name)}", field)
 
 
 def run_strategy(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateRunStrategy. vm: the VM's spec."""
     strategy = vm.get("runStrategy")
     if "running" in vm and strategy is not None:
-        message = "Running and RunStrategy are mutually exclusive."
-        hint = "Note that Running is deprecated, please use RunStrategy instead"
-        yield Cause(INVALID, f"{message} {hint}", "spec.running")
+        yield Cause(INVALID, "running excludes runStrategy; remove running, which is deprecated", "spec.running")
     elif "running" not in vm and strategy is None:
-        yield Cause(INVALID, "RunStrategy must be specified", "spec.running")
+        yield Cause(INVALID, "runStrategy is missing; set it", "spec.running")
     if strategy == _AS_RECEIVER and kubevirt.release.has(since.WAIT_AS_RECEIVER):
         if not kubevirt.has_gate("DecentralizedLiveMigration"):
-            reason = "DecentralizedLiveMigration feature gate is not enabled in kubevirt resource"
-            yield Cause(INVALID, f"Invalid RunStrategy ({strategy}), {reason}", "spec.runStrategy")
+            message = f"{_AS_RECEIVER} {closed('DecentralizedLiveMigration')}"
+            yield Cause(INVALID, f"runStrategy {message}", "spec.runStrategy")
     elif strategy is not None and strategy not in RUN_STRATEGIES:
-        yield Cause(INVALID, f"Invalid RunStrategy ({strategy})", "spec.runStrategy")
+        message = f"runStrategy must be {join_or(RUN_STRATEGIES)}, not {quoted(strategy)}"
+        yield Cause(INVALID, message, "spec.runStrategy")
 
 
 def data_source_groups(vm: Spec) -> Iterator[Cause]:
@@ -95,7 +73,7 @@ def data_source_groups(vm: Spec) -> Iterator[Cause]:
             reference = (spec.get(target) or {}).get(source)
             if reference is not None and reference.get("apiGroup") is None:
                 field = f"{place}.spec.{target}.{source}.apiGroup"
-                yield Cause(INVALID, f'Invalid value: "null": {field} in body must be of type string: "null"', field)
+                yield Cause(INVALID, "apiGroup is missing; set it", field)
 
 
 def data_volume_templates(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -109,30 +87,25 @@ def data_volume_templates(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
         if cause is not None:
             yield cause
         elif template["metadata"].get("name", "") not in used:
-            message = f"DataVolumeTemplate entry {field} must be referenced in the VMI template's 'volumes' list"
-            yield Cause(REQUIRED, message, field)
+            yield Cause(INVALID, "the template is not among the volumes of the VM; add it there", field)
 
 
 def _data_volume(template: Spec, field: str, populates_externally: bool) -> Cause | None:
-    """validateDataVolume."""
+    """validateDataVolume, which stops at the first error."""
     spec = template.get("spec") or {}
     if not template["metadata"].get("name"):
-        message = f"'name' field must not be empty for DataVolumeTemplate entry {field}.name."
-        return Cause(REQUIRED, message, f"{field}.name")
+        return Cause(INVALID, "metadata.name is missing; set it", f"{field}.name")
     targets = [spec[target] for target in ("pvc", "storage") if target in spec]
     if len(targets) != 1:
-        message = "Duplicate storage definition, both target storage and target pvc defined"
-        return Cause(INVALID, message if targets else "Missing Data volume PVC or Storage", f"{field}.PVC.Storage")
+        return Cause(INVALID, "the template needs exactly one of storage and pvc", f"{field}.PVC.Storage")
     external = "dataSource" in targets[0] or "dataSourceRef" in targets[0]
-    if external and ("source" in spec or "sourceRef" in spec):
-        message = "External population is incompatible with Source and SourceRef"
-        return Cause(INVALID, message, f"{field}.source")
-    if not (external and populates_externally) and "source" not in spec and "sourceRef" not in spec:
-        message = "Data volume should have either Source, SourceRef, or be externally populated"
-        return Cause(INVALID, message, f"{field}.source.sourceRef")
-    if "source" in spec and len(spec["source"]) != 1:
-        message = "Multiple dataVolume sources" if spec["source"] else "Missing dataVolume valid source"
-        return Cause(INVALID, message, f"{field}.source")
+    own = "source" in spec or "sourceRef" in spec
+    if external and own:
+        return Cause(INVALID, "source excludes dataSource; remove one of them", f"{field}.source")
+    if not own and not (external and populates_externally):
+        return Cause(INVALID, "the template has no source; set source or sourceRef", f"{field}.source.sourceRef")
+    if len(spec.get("source", " ")) != 1:
+        return Cause(INVALID, "source needs exactly one source, such as blank or http", f"{field}.source")
     return None
 
 
@@ -143,15 +116,14 @@ def data_volume_namespaces(vm: Spec, before: Spec | None, namespace: str) -> Ite
     for template, field in items(vm, "spec", "dataVolumeTemplates"):
         other = template["metadata"].get("namespace")
         if other and other != namespace:
-            message = f"Embedded DataVolume namespace {other} differs from VM namespace {namespace}"
-            yield Cause(INVALID, message, field)
+            yield Cause(INVALID, f"namespace must be {namespace}, that of the VM, not {other}; remove it", field)
 
 
 def live_updates(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateLiveUpdateFeatures."""
     if not kubevirt.live_updates:
         return
-    yield from cpu.sockets(spec, path, kubevirt)
+    yield from cpu.SOCKETS(spec, path, kubevirt)
     maximum = (spec["domain"].get("memory") or {}).get("maxGuest")
     if maximum is not None:
         try:

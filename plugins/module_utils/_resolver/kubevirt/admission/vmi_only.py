@@ -8,110 +8,122 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...api.name_rules import quoted
 from ..config.cluster import KubeVirt
 from ..vmi.defaults import HYPERV_NEEDS
 from . import since
-from .cpu import page_size_field
-from .rule import AMD64, ARM64, INVALID, NOT_SUPPORTED, REQUIRED, S390X, Cause, Spec, amount, items
+from .rows import Check, Group, Place, Row, one_of
+from .rule import AMD64, ARM64, INVALID, S390X, Cause, Spec, amount
 
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
-_VIDEO: Final = {AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"), ARM64: ("virtio", "ramfb"), S390X: ("virtio",)}
-_WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag288", "s390x only supports")}
+_VOLUME: Final = "{spec}.domain.volumes[{index}]"
+_HYPERV: Final = "domain.features.hyperv"
 
 
-def container_paths(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateVirtualMachineInstanceSpecVolumeDisks. KubeVirt adds a disk for a volume that is not mapped."""
-    devices = spec["domain"]["devices"]
-    disks, filesystems = ({device["name"] for device in devices.get(kind, ())} for kind in ("disks", "filesystems"))
-    for index, volume in enumerate(spec.get("volumes", ())):
-        if "containerPath" not in volume:
-            continue
-        field, about = f"{path}.domain.volumes[{index}]", f"ContainerPath volume '{volume['name']}'"
-        if volume["name"] in disks:
-            yield Cause(INVALID, f"{about} must be mapped to a filesystem, not a disk", field)
-        if volume["name"] not in filesystems:
-            message = f"{about} must have a matching filesystem defined in spec.domain.devices.filesystems"
-            yield Cause(INVALID, message, field)
-        reserved = [prefix for prefix in _RESERVED_PATHS if volume["containerPath"]["path"].startswith(prefix)]
-        if reserved:
-            yield Cause(INVALID, f"{about} uses reserved path prefix '{reserved[0]}'", f"{field}.containerPath.path")
+def _filesystem(_source: Spec, place: Place) -> str:
+    if place.entry["name"] in place.named("domain.devices.disks"):
+        return "needs a filesystem instead of a disk; add one of its name to domain.devices.filesystems"
+    missing = "needs a filesystem; add one of its name to domain.devices.filesystems"
+    return "" if place.entry["name"] in place.named("domain.devices.filesystems") else missing
 
 
-def memory(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """ValidateVirtualMachineInstanceMandatoryFields."""
+def _not_reserved(directory: str, _place: Place) -> str:
+    reserved = any(directory.startswith(prefix) for prefix in _RESERVED_PATHS)
+    return f"{directory} belongs to KubeVirt; choose another" if reserved else ""
+
+
+def _memory(spec: Spec, _path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+    """ValidateVirtualMachineInstanceMandatoryFields, which names no field."""
     guest = spec["domain"].get("memory") or {}
     requested = amount(spec["domain"]["resources"], "requests", "memory").value
     if requested == 0 and "guest" not in guest and "hugepages" not in guest:
-        page_size = page_size_field(kubevirt).rpartition(".")[2]
-        fields = [f"{path}.domain.memory.{name}" for name in ("guest", f"hugepages.{page_size}")]
-        ways = f"'{fields[0]}', '{fields[1]}' or '{path}.domain.resources.requests.memory'"
-        yield Cause(REQUIRED, f"no memory requested, at least one of {ways} must be set", "")
+        yield Cause(INVALID, "the guest has no memory; set domain.memory.guest", "")
 
 
-def hyperv(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+def _enlightenment(feature: str, needed: str) -> Row:
     """ValidateVirtualMachineInstanceHyperv, whose fields name the path to the features twice."""
-    features = spec["domain"].get("features") or {}
-    enlightenments = features.get("hyperv")
-    if enlightenments is None:
-        return
-    own = f"{path}.domain.features.hyperv"
-    field = f"{own}.domain.features.hyperv"
-    for feature, needed in HYPERV_NEEDS:
-        if _is_enabled(enlightenments.get(feature)) and not _is_enabled(enlightenments.get(needed)):
-            message = f"'{field}.{feature}' requires '{field}.{needed}', which was disabled."
-            yield Cause(INVALID, message, f"{field}.{feature}")
-    evmcs = enlightenments.get("evmcs")
-    if evmcs is not None and evmcs.get("enabled", True):
-        # validateHypervFeatures: KubeVirt adds vmx, but leaves another policy as it is.
-        for cpu_feature, feature_field in items(spec, path, "domain.cpu.features"):
-            if cpu_feature["name"] == "vmx" and cpu_feature.get("policy") != "require":
-                yield Cause(INVALID, "vmx cpu feature has to be set to require policy", f"{feature_field}.policy")
-    if "hypervPassthrough" in features:
-        message = (
-            "Cannot explicitly set hyperV features if HypervPassthrough is being used. "
-            "Please use either HyperV or HypervPassthrough."
-        )
-        yield Cause(INVALID, message, own)
+
+    def check(state: Spec, place: Place) -> str:
+        other = place.get(f"{_HYPERV}.{needed}") or {}
+        return f"needs {needed}; enable it" if state.get("enabled") and not other.get("enabled") else ""
+
+    return Row(f"{_HYPERV}.{feature}", check, at=f"{{spec}}.{_HYPERV}.{_HYPERV}.{feature}")
 
 
-def _is_enabled(state: Spec | None) -> bool:
-    return bool((state or {}).get("enabled"))
+def _vmx(policy: str | None, place: Place) -> str:
+    """validateHypervFeatures: KubeVirt adds vmx, but leaves another policy as it is."""
+    evmcs = place.spec["domain"].get("features", {}).get("hyperv", {}).get("evmcs")
+    wrong = evmcs is not None and evmcs.get("enabled", True) and place.entry["name"] == "vmx" and policy != "require"
+    return "must be require for vmx, which evmcs of Hyper-V needs" if wrong else ""
 
 
-def architecture(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+def _passthrough(_features: Spec, place: Place) -> str:
+    both = "hypervPassthrough" in place.spec["domain"]["features"]
+    return "excludes hypervPassthrough; remove one of them" if both else ""
+
+
+RULES: Final = Group(
+    "",
+    Group(  # validateVirtualMachineInstanceSpecVolumeDisks; KubeVirt adds a disk for a volume that is not mapped
+        "volumes[]",
+        Row("containerPath", _filesystem, at=_VOLUME),
+        Row("containerPath.path", _not_reserved, at=f"{_VOLUME}.containerPath.path"),
+    ),
+    _memory,
+)
+HYPERV: Final = Group(
+    "",
+    *(_enlightenment(feature, needed) for feature, needed in HYPERV_NEEDS),
+    Group("domain.cpu.features[]", Row("policy", _vmx, absent=True)),
+    Row(_HYPERV, _passthrough),
+)
+
+
+def _watchdog(model: str, architecture: str) -> Check:
+    problem = f"must be {model} on {architecture}"
+    return lambda device, _place: "" if device.keys() - {"name"} == {model} else problem
+
+
+def _never(architecture: str) -> Check:
+    return lambda _value, _place: f"is not possible on {architecture}; remove it"
+
+
+def _video(*models: str) -> Group:
+    return Group("video", Row("type", one_of(*models), absent=True))
+
+
+_OF_ARCHITECTURE: Final = {
+    AMD64: Group(
+        "domain.devices",
+        Row("watchdog", _watchdog("i6300esb", AMD64)),
+        _video("vga", "cirrus", "virtio", "ramfb", "bochs"),
+    ),
+    S390X: Group(
+        "domain.devices",
+        Row("watchdog", _watchdog("diag288", S390X)),
+        _video("virtio"),
+    ),
+    ARM64: Group(
+        "domain",
+        Row("firmware.bootloader.bios", _never(ARM64)),
+        Row("cpu.model", one_of("", "host-passthrough")),
+        Group(
+            "devices.disks[]",
+            *(Row(f"{target}.bus", one_of("", "virtio", "scsi")) for target in ("disk", "cdrom", "lun")),
+        ),
+        Row("devices.watchdog", _never(ARM64)),
+        Row("devices.sound", _never(ARM64)),
+        Group("devices", _video("virtio", "ramfb")),
+    ),
+}
+
+
+def architecture(spec: Spec, path: str, kubevirt: KubeVirt) -> list[Cause]:
     """ValidateVirtualMachineInstancePerArch."""
-    name, devices = spec.get("architecture", ""), spec["domain"]["devices"]
+    name = spec.get("architecture", "")
     if name != ARM64 and not kubevirt.release.has(since.ARCHITECTURES):
-        return
-    if name not in _VIDEO:
-        yield Cause(INVALID, f"unsupported architecture: {name}", f"{path}.architecture")
-        return
-    if name == ARM64:
-        yield from _arm64(spec, path)
-    else:
-        model, reason = _WATCHDOGS[name]
-        if "watchdog" in devices and devices["watchdog"].keys() - {"name"} != {model.lower()}:
-            yield Cause(NOT_SUPPORTED, f"{reason} {model} watchdog device", f"{path}.domain.devices.watchdog")
-    video = devices.get("video")
-    if video is not None and video.get("type", "") not in _VIDEO[name]:
-        message = f"video model '{video.get('type', '')}' is not supported on {name} architecture"
-        yield Cause(NOT_SUPPORTED, message, f"{path}.domain.devices.video.type")
-
-
-def _arm64(spec: Spec, path: str) -> Iterator[Cause]:
-    """ValidateVirtualMachineInstanceArm64Setting, except for the video device."""
-    domain, devices = spec["domain"], spec["domain"]["devices"]
-    if "bios" in ((domain.get("firmware") or {}).get("bootloader") or {}):
-        message = "Arm64 does not support bios boot, please change to uefi boot"
-        yield Cause(NOT_SUPPORTED, message, f"{path}.domain.firmware.bootloader.bios")
-    if (domain.get("cpu") or {}).get("model", "") not in ("", "host-passthrough"):
-        message = "currently, host-passthrough is the only model supported on Arm64"
-        yield Cause(NOT_SUPPORTED, message, f"{path}.domain.cpu.model")
-    for disk, field in items(spec, path, "domain.devices.disks"):
-        for target in ("disk", "cdrom", "lun"):
-            if (disk.get(target) or {}).get("bus", "") not in ("", "virtio", "scsi"):
-                message = "Arm64 not support this disk bus type, please use virtio or scsi"
-                yield Cause(NOT_SUPPORTED, message, f"{field}.{target}.bus")
-    for device, words in (("watchdog", "Watchdog device"), ("sound", "sound device")):
-        if device in devices:
-            yield Cause(NOT_SUPPORTED, f"Arm64 not support {words}", f"{path}.domain.devices.{device}")
+        return []
+    if name not in _OF_ARCHITECTURE:
+        message = f"architecture must be amd64, arm64 or s390x, not {quoted(name)}"
+        return [Cause(INVALID, message, f"{path}.architecture")]
+    return _OF_ARCHITECTURE[name](spec, path, kubevirt)
