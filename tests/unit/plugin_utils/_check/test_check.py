@@ -61,21 +61,22 @@ def test_valid_vm_has_no_finding(check: Check) -> None:
         ),
         (
             {**vm(), "spec": {"runStrategy": "Always", "instancetype": {"name": "u1.small"}}},
-            "vm.yaml:6: error: VirtualMachine shop/web: spec.template: spec.template in body is required [refused]",
+            "vm.yaml:6: error: VirtualMachine shop/web: spec.template: template is missing; set it [refused]",
         ),
         (
             vm(template={"domain": {"cpu": {"cores": 2}}}),
             "vm.yaml:10: error: VirtualMachine shop/web: spec.template.spec.domain.devices:"
-            " spec.template.spec.domain.devices in body is required [refused]",
+            " devices is missing; set it [refused]",
         ),
         (
             vm(template={"volumes": [{"name": "a", "emptyDisk": {}}]}),
             "vm.yaml:15: error: VirtualMachine shop/web: spec.template.spec.volumes[0].emptyDisk.capacity:"
-            " spec.template.spec.volumes.emptyDisk.capacity in body is required [refused]",
+            " capacity is missing; set it [refused]",
         ),
         (
             instancetype("small", memory={"overcommitPercent": 10}),
-            "vm.yaml:8: error: VirtualMachineClusterInstancetype small: spec.memory.guest: Required value [refused]",
+            "vm.yaml:8: error: VirtualMachineClusterInstancetype small: spec.memory.guest: guest is missing;"
+            " set it [refused]",
         ),
         (
             {**instancetype("old"), "apiVersion": "instancetype.kubevirt.io/v1alpha1"},
@@ -527,7 +528,7 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
         "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.cpu.cores: 010 is 8 in YAML; write 8 or"
         ' "010" [invalid]',
         "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.devices:"
-        " spec.template.spec.domain.devices in body is required [refused]",
+        " devices is missing; set it [refused]",
         'task.yml:1: error: instancetype a: cpu.guest: 010 is 8 in YAML; write 8 or "010" [invalid]',
         "catalog.yml:2: error: series.a.sizes.no: the key no is false in YAML; put it in quotes [invalid]",
         "3 objects checked for KubeVirt 1.9: 7 errors",
@@ -555,7 +556,7 @@ def test_a_vm_without_a_template(check: Check) -> None:
     manifest = vm(preference={"name": "windows.11"})
     manifest["spec"]["template"] = None
     code, lines = check({"vm.yaml": manifest})
-    assert code == 1 and "spec.template in body is required" in "\n".join(lines)
+    assert code == 1 and "template is missing" in "\n".join(lines)
 
 
 @pytest.mark.parametrize("configuration", [{"network": "x"}, {"permittedHostDevices": "x"}])

@@ -13,7 +13,6 @@ BARE_LAUNCH_SECURITY: Final = "1.6"  # launch security without a type needs no g
 SECURE_EXECUTION: Final = "1.6"  # launch security on s390x may need a feature gate
 ONE_LAUNCH_SECURITY: Final = "1.7"  # exactly one type of launch security may be set, and it must fit the architecture
 TDX_WITHOUT_SMM: Final = "1.9"  # secure boot with TDX needs no SMM
-GUEST_MEMORY_NAMED: Final = "1.7"  # where memory is missing, virt-api names the guest's memory, too
 PAGE_SIZE_FIELD: Final = "1.8"  # virt-api names the field of a huge page size as it is
 
 # Interfaces
