@@ -182,6 +182,7 @@ def tests_left(root: Path) -> list[str]:
     listed = files_of(CORE_TESTS)
     for name in CAPABILITIES:
         listed |= {path for path in files_of(CAPABILITIES[name]["tests"]) if path.is_relative_to(ROOT / "tests/unit")}
+    listed -= files_of(TABLE["beside_the_core"])
     names = [str(path.relative_to(ROOT)) for path in sorted(listed) if path.match("test_*.py")]
     return [name for name in names if (root / name).exists()]
 

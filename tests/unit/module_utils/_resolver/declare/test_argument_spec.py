@@ -153,7 +153,6 @@ CLUSTER = "VirtualMachineClusterInstancetype"
         ({"preference": "fedora"}, {"preference": {"name": "fedora"}}),
         ({"boot": "fedora"}, {"boot": {"data_source": "fedora"}}),
         ({"boot": "images/fedora"}, {"boot": {"data_source": "images/fedora"}}),
-        ({"size": "medium"}, {"size": {"name": "medium"}}),
         ({"instancetype": ""}, {"instancetype": {"name": ""}}),
         ({"instancetype": '{"name": "a"}'}, {"instancetype": '{"name": "a"}'}),
         ({"instancetype": "name=a"}, {"instancetype": "name=a"}),

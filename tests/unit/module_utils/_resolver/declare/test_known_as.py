@@ -32,7 +32,6 @@ VOLUME, NETWORK = VM["volumes"]["options"], VM["networks"]["options"]
         ("containerdisk", VOLUME, ["container_disk"]),
         ("running", VM, ["run_strategy"]),
         ("flavor", VM, ["instancetype"]),
-        ("template_name", VM, ["from_template.name", "from_template"]),
         ("os", VM, ["preference"]),
         ("hostname", VM, ["template.spec.hostname"]),
         ("cores", {"cpu": {"type": "dict", "options": {"guest": {"type": "int"}}}}, ["cpu.guest"]),

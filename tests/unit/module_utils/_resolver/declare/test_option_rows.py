@@ -54,7 +54,7 @@ def test_capabilities_add_to_a_table() -> None:
 
 def test_each_plain_field_gets_the_value_of_its_option() -> None:
     """Every row that names a field: the manifest has the value there."""
-    values = {"int": 3, "bool": False, "str": "Manual", "dict": {"a": "b"}, "list": [{"key": "a"}]}
+    values = {"int": 3, "bool": False, "str": "a", "dict": {"a": "b"}, "list": [{"key": "a"}]}
     for path, row in ROWS.items():
         if row.field:
             value = row.spec.get("choices", [values[row.spec["type"]]])[0]

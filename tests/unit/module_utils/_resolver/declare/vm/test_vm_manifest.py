@@ -4,7 +4,6 @@ tests/virtctl compares the other options with virtctl.
 """
 
 import copy
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,12 +11,10 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from plugins.doc_fragments import virtual_machine_options
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.declare.vm.manifest import grown_claims, import_options, manifest, warnings
 from plugins.module_utils._resolver.declare.vm.volumes import generated_name
 from plugins.module_utils._vm_options import VM_OPTIONS
-from plugins.modules import virtual_machine
 
 
 def vmi(**options: Any) -> dict[str, Any]:
@@ -363,24 +360,6 @@ def test_import_of_nothing_is_refused(source: dict[str, Any], result: str) -> No
 def test_ansible_requires_exactly_one_source(options: dict[str, Any]) -> None:
     (message,) = ArgumentSpecValidator(VM_OPTIONS.spec).validate(options).error_messages
     assert message.startswith(("parameters are mutually exclusive: ", "one of the following is required: "))
-
-
-# The options of VMs: what their descriptions refer to, and what is secret.
-
-
-FIELDS = virtual_machine_options.ModuleDocFragment.DOCUMENTATION
-
-
-def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
-    for name, option in spec.items():
-        yield above + name
-        yield from paths(option.get("options", {}), f"{above}{name}{'[]' if option['type'] == 'list' else ''}.")
-
-
-def test_option_references_point_to_existing_options() -> None:
-    result = set(re.findall(r"\bO\(([^)=]+)\)", FIELDS + virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
-    assert result
-    assert result <= set(paths(virtual_machine.MODULE.argument_spec))
 
 
 def test_secret_options_are_marked_no_log() -> None:
