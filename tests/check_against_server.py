@@ -84,7 +84,7 @@ def files(folder: Path) -> Iterator[File]:
     """The files of a folder that have VMs, instancetypes or preferences."""
     kinds = (evaluate.VM, *MATCHER_FIELD_OF_KIND)
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".json")):
-        repository = sources.read([str(path)])
+        repository = sources.read_repository([str(path)])
         every = [
             here
             for source in repository.sources

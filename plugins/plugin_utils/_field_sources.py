@@ -158,7 +158,7 @@ class _Expansion:
             return self._applied(None, None)
         template = self._canonical(self.own)
         try:
-            expansion.fill(template, instancetype, preference, KubeVirt(self._release))
+            expansion.apply_defaults(template, instancetype, preference, KubeVirt(self._release))
         except KubeVirtError as error:
             self.problem = error
             return {}

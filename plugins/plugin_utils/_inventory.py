@@ -17,7 +17,7 @@ from ..module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, names
 from ..module_utils._resolver.api.matcher import PREFERENCE
 from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.api.tree import value_at
-from ..module_utils._resolver.guest.effect import ASSUMED
+from ..module_utils._resolver.guest.effect import UNREAD_VMI
 from ..module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..module_utils._resolver.kubevirt.find.lookup import get_readable
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
@@ -112,7 +112,7 @@ def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, facts: V
     metadata = vm["metadata"]
     vmi = _vmi(vm, lookup)
     unread = lookup.problem(_VMI.kind, metadata["namespace"]) is not None
-    inspection = drift.drift(vm, ASSUMED if unread else vmi, Cluster(lookup, cluster))
+    inspection = drift.drift(vm, UNREAD_VMI if unread else vmi, Cluster(lookup, cluster))
     annotations = metadata.get("annotations") or {}
     result = {
         **vm_result(inspection, facts),

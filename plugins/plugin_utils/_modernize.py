@@ -184,7 +184,7 @@ def _read(
     origins: dict[Path, str] = {}
     earlier = Path(output).resolve() if output else None
     for path in paths:
-        repository = sources.read([path], stdin)
+        repository = sources.read_repository([path], stdin)
         links.update(add_linked_files(repository))
         report.texts.update(repository.texts)
         report.starts.update(repository.starts)

@@ -14,7 +14,7 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.config.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
 from _resolver.kubevirt.find import decode, infer, lookup, revision_names, revision_store
-from _resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus, upgrade
+from _resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus, migrate
 from _resolver.kubevirt.vmi import expand, vmi
 from _resolver.kubevirt.webhooks import mutate, validate
 from _resolver.kubevirt.webhooks import response as admission
@@ -239,7 +239,7 @@ def _store(given: Json) -> Json:
 
 
 def _upgrade(given: Json) -> Json:
-    return _writes(given, upgrade(given["vm"], _objects(given)))
+    return _writes(given, migrate(given["vm"], _objects(given)))
 
 
 def _release_store(given: Json, version: Release) -> Json:
@@ -247,7 +247,7 @@ def _release_store(given: Json, version: Release) -> Json:
 
 
 def _release_upgrade(given: Json, version: Release) -> Json:
-    return _writes(given, upgrade(given["vm"], _objects(given), version), version, matchers=True)
+    return _writes(given, migrate(given["vm"], _objects(given), version), version, matchers=True)
 
 
 def _release_expand(given: Json, version: Release) -> Json:

@@ -27,7 +27,7 @@ from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import (
-    with_password,
+    read_password_file,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
@@ -113,7 +113,7 @@ def _virtual_machine(_kind: str, flags: Flags, seed: str) -> Outcome:
             return Outcome(error=said(error, stage))
         if stage.syntax is not None:
             return Outcome(error=f'failed to parse "--{stage.flag}" flag: {stage.syntax}')
-    options = with_password(validator.validate(stage.options).validated_parameters)
+    options = read_password_file(validator.validate(stage.options).validated_parameters)
     result = (*deprecations(flags), *(warned(warning) for warning in warnings(options)))
     return Outcome(_rendered("vm", stage.options), warnings=result)
 
@@ -137,7 +137,7 @@ def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
     if matches:
         return matches[0]
     try:
-        manifest(with_password(result.validated_parameters))
+        manifest(read_password_file(result.validated_parameters))
     except FieldError as error:
         return _with_cause(error)
     return None

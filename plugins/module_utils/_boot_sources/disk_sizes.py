@@ -38,7 +38,7 @@ class SmallDisk(NamedTuple):
         return f"{self.path}: the disk {self.name} has {_shown(self.size)} and not the declared {self.declared}"
 
 
-def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
+def disks_to_grow(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
     """The disks whose claims request less than the VM declares. A claim may request more, because CDI adds overhead.
 
     A claim without storage cannot grow; see `fixed_disks`.
@@ -49,7 +49,7 @@ def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
             yield SmallDisk(path, namespace_of(vm), name_of(claim), requested, declared, storage_class)
 
 
-def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[Finding]:
+def shrink_findings(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[Finding]:
     """A finding for each disk whose declared size a task lowers below that of its claim."""
     before = {name_of(template): requested_size(template) for template in templates_of(live)}
     for path, claim, requested, declared in _claims(vm, objects):

@@ -57,7 +57,7 @@ def _to_infer(vm: Manifest, live: Manifest | None) -> list[tuple[MatcherField, M
     due = [(matcher_field, matcher) for matcher_field, matcher in matchers if matcher.get("inferFromVolume")]
     if live is None or not due:
         return due
-    reconciled = virtual_machine.reconcile(vm, live, "")[0]
+    reconciled = virtual_machine.with_live_values(vm, live, "")[0]
     return [pair for pair in due if pair[0].matcher_or_empty(reconciled).get("inferFromVolume")]
 
 

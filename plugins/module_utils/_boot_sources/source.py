@@ -308,31 +308,31 @@ class CloneRight(NamedTuple):
     snapshot: bool
 
     @property
-    def to_all(self) -> CloneRight:
+    def for_all_sources(self) -> CloneRight:
         """The right to all sources of the namespace."""
         return self._replace(name="")
 
     @property
-    def user(self) -> str:
+    def service_account_user(self) -> str:
         return f"system:serviceaccount:{':'.join(self.consumer)}"
 
-    def reviews(self) -> list[list[dict[str, Any]]]:
+    def access_reviews(self) -> list[list[dict[str, Any]]]:
         """The specs of SubjectAccessReviews: a clone is permitted if all reviews of one of the lists are."""
         namespace = self.consumer[0]
         groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
         attributes = {"verb": "create", "namespace": self.namespace, "name": self.name}
         return [
             [
-                {"user": self.user, "groups": groups, "resourceAttributes": {**attributes, **resource}}
+                {"user": self.service_account_user, "groups": groups, "resourceAttributes": {**attributes, **resource}}
                 for resource in resources
             ]
             for resources in (_SNAPSHOT_CLONE if self.snapshot else _VOLUME_CLONE)
         ]
 
-    def lack(self, source: str) -> str:
+    def missing_right_text(self, source: str) -> str:
         """The line about the missing right, and what gives it. source: what VMs cannot boot from."""
         return (
-            f"VMs in {self.consumer[0]} cannot boot from {source}: {self.user} may not create"
+            f"VMs in {self.consumer[0]} cannot boot from {source}: {self.service_account_user} may not create"
             f" datavolumes/source of cdi.kubevirt.io in {self.namespace}; bind a role with this right there"
         )
 

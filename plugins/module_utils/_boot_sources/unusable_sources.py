@@ -12,7 +12,7 @@ from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
 from .._resolver.preflight.references import DiskSource, new_sources, references, templates_of
 from .clone_sizes import size_finding
-from .disk_sizes import unshrinkable
+from .disk_sizes import shrink_findings
 from .source import CloneRight, import_failure, target_of
 
 _SOURCE: Final = "DataSource"
@@ -42,7 +42,7 @@ def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -
                 yield Finding(f"the {kind} {reference.name} {problem}", WARNING, reference.path)
                 break
     if live is not None:
-        yield from unshrinkable(vm, live, objects)
+        yield from shrink_findings(vm, live, objects)
 
 
 def _size_finding(template: Manifest, path: str, content: DiskSource, objects: Lookup) -> Finding | None:
@@ -50,7 +50,7 @@ def _size_finding(template: Manifest, path: str, content: DiskSource, objects: L
     return size_finding(template, path, content, manifest) if manifest is not None else None
 
 
-def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[tuple[str, CloneRight]]:
+def clone_rights(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[tuple[str, CloneRight]]:
     """(where the VM has the source, the right) for each disk that is cloned from another namespace."""
     for source in new_sources(vm, live):
         content, _reason = _source_object(source, objects)
@@ -58,7 +58,7 @@ def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[tup
             yield source.path, _right(vm, content)
 
 
-def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[CloneRight]:
+def named_clone_rights(vm: Manifest, live: Manifest | None) -> Iterator[CloneRight]:
     """The rights for what the VM itself names, before any source is read: a DataSource may lead elsewhere."""
     return (_right(vm, source) for source in new_sources(vm, live) if source.namespace != namespace_of(vm))
 

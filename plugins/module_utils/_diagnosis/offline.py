@@ -16,7 +16,7 @@ from .._resolver.api.manifest import (
     namespace_of,
     namespaced_name,
 )
-from .._resolver.guest.effect import ASSUMED
+from .._resolver.guest.effect import UNREAD_VMI
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vm.readiness import has_guest
@@ -64,7 +64,7 @@ def diagnoses(
     results = []
     for vm in sorted(by_kind[_VM], key=namespaced_name):
         vmi = vmis.get(namespaced_name(vm))
-        instance = ASSUMED if vmi is None and VMI not in known and has_guest(vm) else vmi
+        instance = UNREAD_VMI if vmi is None and VMI not in known and has_guest(vm) else vmi
         namespace, name = namespaced_name(vm)
         diagnosis = diagnose(fleet.case(drift(vm, instance, cluster)))
         results.append({"namespace": namespace, "name": name, "diagnosis": diagnosis})

@@ -25,8 +25,8 @@ from .._resolver.api.matcher import MatcherField
 from .._resolver.api.name_rules import one_line
 from .._resolver.api.state import ACTIVE
 from .._resolver.api.tree import copy
-from .._resolver.guest.effect import ASSUMED
 from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
+from .._resolver.guest.effect import UNREAD_VMI
 from .._resolver.kubevirt.admission import launcher_pod
 from .._resolver.kubevirt.find import find
 from .._resolver.kubevirt.find.lookup import Lookup
@@ -113,7 +113,7 @@ def facts_of(drift: Drift) -> Facts:
     held.update(_of_guest(drift.vm, drift.known_vmi))
     # Whether another VM is broken, only its diagnosis says.
     unknown |= set() if is_settled(drift) else {BROKEN}
-    if drift.vmi is ASSUMED:
+    if drift.vmi is UNREAD_VMI:
         unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
     return Facts(held, frozenset(unknown))
 

@@ -1,4 +1,4 @@
-"""From what was known of a VM and what holds now to events, each with an id, none of them twice."""
+"""Makes events from what was known of a VM and what holds now, each with an id, none of them twice."""
 
 from __future__ import annotations
 
@@ -14,24 +14,28 @@ from .facts import BEGINNINGS, DELETED, MENDED, RUNNING, TRANSITIONS, Facts
 
 Event = dict[str, Any]
 
-# Half a UUID: ids are compared only with those of the same VM and transition, `what` even only with the last one.
+# Half a UUID is enough: an id is compared only with those of the same VM and transition. A digest is compared only with
+# the one of the last event, so a quarter of it is enough.
 _ID: Final = 32
-_WHAT: Final = 8
+_DIGEST: Final = 8
 
 
-class Told(NamedTuple):
-    """A transition that was told last. holds: the state lasts. what: a digest of the Fact's. id: the event's id."""
+class LastEvent(NamedTuple):
+    """The last event of a transition of a VM.
+
+    holds: whether the state lasts. digest: that of `Fact.what`. id: the event's id.
+    """
 
     holds: bool
-    what: str
+    digest: str
     id: str
 
 
 class KnownVM(NamedTuple):
-    """A VM as the source knows it. told: the last told change by the name of the transition."""
+    """A VM as the source knows it. last_events: the last event of each transition, by its name."""
 
     uid: str
-    told: Mapping[str, Told]
+    last_events: Mapping[str, LastEvent]
 
 
 class Change(NamedTuple):
@@ -67,7 +71,7 @@ class Reporter(NamedTuple):
             yield from self.deletion(name, known)
             known = None
         saved = known
-        told = {} if known is None else dict(known.told)
+        told = {} if known is None else dict(known.last_events)
         for transition in TRANSITIONS:
             if transition in facts.unknown:
                 continue
@@ -77,28 +81,28 @@ class Reporter(NamedTuple):
                     told[transition] = last._replace(holds=False)
                     if event := self._end(transition, last, name, uid):
                         # A state that begins again has another id.
-                        told[transition] = Told(False, last.what, event["id"])
+                        told[transition] = LastEvent(False, last.digest, event["id"])
                         saved = KnownVM(uid, dict(told))
                         yield Change(name, saved, event)
                 continue
-            what = _digest(transition, fact.what)[:_WHAT]
-            if last is not None and last.holds and last.what == what:
+            digest = _digest(transition, fact.what)[:_DIGEST]
+            if last is not None and last.holds and last.digest == digest:
                 continue
             before = [last.id] if last is not None and self._tells_end(transition) else []
             if last is not None and last.holds and (event := self._end(transition, last, name, uid)):
                 yield Change(name, saved, event)
             event_id = self._id(uid, transition, fact.what, fact.cause, *before)
-            told[transition] = Told(True, what, event_id)
+            told[transition] = LastEvent(True, digest, event_id)
             # A state that seemed to end, and goes on, was told.
             if last is None or last.id != event_id:
                 saved = KnownVM(uid, dict(told))
                 yield Change(name, saved, self._event(event_id, transition, name, uid, fact.text, vm))
-        if saved is None or told != saved.told:
+        if saved is None or told != saved.last_events:
             yield Change(name, KnownVM(uid, told))
 
     def deletion(self, name: str, known: KnownVM) -> Iterator[Change]:
         """The steps for a VM that does not exist any more. name: NAMESPACE/NAME."""
-        for transition, last in known.told.items():
+        for transition, last in known.last_events.items():
             if last.holds and (event := self._end(transition, last, name, known.uid)):
                 yield Change(name, known, event)
         event_id = self._id(known.uid, DELETED)
@@ -107,7 +111,7 @@ class Reporter(NamedTuple):
     def _tells_end(self, transition: str) -> bool:
         return MENDED in self.transitions and transition in self.transitions and transition not in (RUNNING, DELETED)
 
-    def _end(self, transition: str, last: Told, name: str, uid: str) -> Event | None:
+    def _end(self, transition: str, last: LastEvent, name: str, uid: str) -> Event | None:
         """The event that a state has ended; None if it is not to be told. It names the event of the beginning."""
         if not self._tells_end(transition):
             return None
@@ -153,7 +157,11 @@ def _digest(*parts: str) -> str:
 
 def line_of(name: str, known: KnownVM | None) -> str:
     """A known VM as a line of JSON, for a file. name: NAMESPACE/NAME."""
-    told = {} if known is None else {key: [int(item.holds), item.what, item.id] for key, item in known.told.items()}
+    told = (
+        {}
+        if known is None
+        else {key: [int(item.holds), item.digest, item.id] for key, item in known.last_events.items()}
+    )
     return json.dumps([name, None if known is None else known.uid, told], separators=(",", ":"))
 
 
@@ -166,7 +174,10 @@ def known_of(lines: Iterable[str]) -> dict[str, KnownVM]:
     for line in lines:
         try:
             name, uid, told = json.loads(line)
-            known = {key: Told(bool(holds), str(what), str(event_id)) for key, (holds, what, event_id) in told.items()}
+            known = {
+                key: LastEvent(bool(holds), str(digest), str(event_id))
+                for key, (holds, digest, event_id) in told.items()
+            }
         except (AttributeError, TypeError, ValueError):
             raise ValueError(f"{line[:40]!r} is not a line of this event source") from None
         if uid is None:

@@ -214,7 +214,7 @@ def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
     release = side.cluster.release
     return release.has(behaviour.CAPTURES_IN_STATUS) and any(
-        revision_names.referenced(vm, matcher_field, release).pinned for matcher_field in MATCHER_FIELDS
+        revision_names.referenced_revision(vm, matcher_field, release).pinned for matcher_field in MATCHER_FIELDS
     )
 
 

@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
-from ...module_utils._resolver.guest.effect import ASSUMED, LIVE, NOTHING, RESTART, UNKNOWN, GuestEffect
+from ...module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect
 from ...module_utils._resolver.guest.predict import admitted_effect, guest_effect
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find import infer
@@ -116,7 +116,7 @@ class Comparison:
             return None
         if before.get("spec") == declared.manifest.get("spec"):
             return self._refresh(admitted)
-        return admitted_effect(admitted, admit(declared.manifest, admitted, self._after), ASSUMED, self._after)
+        return admitted_effect(admitted, admit(declared.manifest, admitted, self._after), UNREAD_VMI, self._after)
 
     def _refresh(self, vm: Manifest) -> GuestEffect | None:
         """The effect of a refresh of a VM; None if it has nothing to take up, or something is missing."""
@@ -127,7 +127,9 @@ class Comparison:
             )
         except KubeVirtError:
             return None
-        return None if captured == current else guest_effect(vm, copy(vm), ASSUMED, self._refreshed, captured, current)
+        return (
+            None if captured == current else guest_effect(vm, copy(vm), UNREAD_VMI, self._refreshed, captured, current)
+        )
 
     def _restart(self, declared: CheckedObject, before: Manifest) -> Iterator[LocatedFinding]:
         effect = self._effect(declared, before)

@@ -179,8 +179,8 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 
 def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholders) -> _Judged:
     """The result of one run; see `placeholders`."""
-    repository = sources.read(options.path, stdin, placeholders)
-    known = sources.read(options.objects, b"", placeholders)
+    repository = sources.read_repository(options.path, stdin, placeholders)
+    known = sources.read_repository(options.objects, b"", placeholders)
     kubevirt, assumed = configuration.chosen(options, [*repository.sources, *known.sources])
     others = _read(known, kubevirt, options.namespace, _Cluster(), placeholders)
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
@@ -188,7 +188,7 @@ def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholder
     head = _read(repository, kubevirt, options.namespace, cluster, placeholders)
     base = None
     if options.base:
-        earlier_files = sources.read(options.base, b"", placeholders)
+        earlier_files = sources.read_repository(options.base, b"", placeholders)
         base = _read(earlier_files, kubevirt, options.namespace, cluster, placeholders)
     earlier = None if base is None else bases.by_key(base.objects)
     checks = [check for extension in EXTENSIONS for check in extension.checks]

@@ -23,7 +23,7 @@ def chosen(options: argparse.Namespace, files: Iterable[sources.LocatedDocument]
     """
     version = options.kubevirt_version
     if options.kubevirt is not None:
-        named = next(_objects(sources.read([options.kubevirt]).sources), None)
+        named = next(_objects(sources.read_repository([options.kubevirt]).sources), None)
         if named is None:
             raise UsageError(
                 f"--kubevirt: {options.kubevirt} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it"

@@ -10,7 +10,7 @@ from ...module_utils._resolver.api.manifest import Manifest, namespace_of
 from ...module_utils._resolver.api.matcher import MATCHER_FIELDS, MatcherField, ObjectKey, references
 from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.guest.effect import ASSUMED, RESTART
+from ...module_utils._resolver.guest.effect import RESTART, UNREAD_VMI
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find import find, revision_names
 from ...module_utils._resolver.refresh.drift import DRIFTED, Drift, drift
@@ -47,7 +47,7 @@ def _unknown(vm: Manifest, lookup: KnownObjects, release: Release) -> dict[Match
     """The revisions of a VM of a cluster that may exist there, if the objects themselves are known."""
     result = {}
     for matcher_field in MATCHER_FIELDS:
-        reference = revision_names.referenced(vm, matcher_field, release)
+        reference = revision_names.referenced_revision(vm, matcher_field, release)
         # Older releases pin what they capture. A manifest that someone wrote has no UID.
         if reference.name and (not reference.pinned or vm["metadata"].get("uid")):
             try:
@@ -76,12 +76,13 @@ def findings(
     for declared in objects:
         vm = declared.manifest
         captured = vm["kind"] == VM and any(
-            revision_names.referenced(vm, matcher_field, kubevirt.release).name for matcher_field in MATCHER_FIELDS
+            revision_names.referenced_revision(vm, matcher_field, kubevirt.release).name
+            for matcher_field in MATCHER_FIELDS
         )
         if not captured or not any(key in declared_keys for key in references(vm)):
             continue
         try:
-            found = drift(vm, ASSUMED, cluster)
+            found = drift(vm, UNREAD_VMI, cluster)
         except (FieldError, KubeVirtError, Panic):
             # evaluate reports what is wrong with the VM.
             continue

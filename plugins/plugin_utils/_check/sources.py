@@ -96,7 +96,7 @@ class Repository(NamedTuple):
     placeholders: Placeholders | None
 
 
-def read(paths: Iterable[str], stdin: bytes = b"", placeholders: Placeholders | None = None) -> Repository:
+def read_repository(paths: Iterable[str], stdin: bytes = b"", placeholders: Placeholders | None = None) -> Repository:
     """The documents of files, and of all in folders that look like YAML, JSON, Containerfiles or INI inventories.
 
     The path ``-`` is standard input. A named file must be readable. In folders, a file that is not YAML causes a

@@ -50,7 +50,7 @@ def _resources(
     source = MigrationSource(labels_of(migrates_from)) if migrates_from is not None else None
     cluster = _kubevirt(kubevirt, release)
     instancetype, preference, template = parts(vm, overrides, objects, release)
-    expand.fill(template, instancetype, preference, cluster)
+    expand.apply_defaults(template, instancetype, preference, cluster)
     own = metadata_of(vm)
     metadata = {**template["metadata"], **{part: own[part] for part in ("name", "namespace") if own.get(part)}}
     environment = Environment(cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks))

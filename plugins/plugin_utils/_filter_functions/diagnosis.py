@@ -18,7 +18,7 @@ from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.name_rules import did_you_mean, one_line, quoted
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
-from .._check.sources import UsageError, read
+from .._check.sources import UsageError, read_repository
 from .._check.sources import manifests as source_manifests
 from .._filters import check_option, manifests, release_option, text
 
@@ -46,7 +46,7 @@ def diagnosed_files(value: Any) -> list[dict[str, Any]]:
         raise AnsibleFilterError(f"expected a list of files, found {quoted(value)}")
     paths = [str(Path(str(path)).expanduser()) for path in value]
     try:
-        sources = read(paths)
+        sources = read_repository(paths)
     except UsageError as error:
         raise AnsibleFilterError(str(error)) from None
     problem = next((finding for finding in sources.findings if finding.severity == ERROR), None)

@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
-from ...module_utils._resolver.guest.effect import ASSUMED
+from ...module_utils._resolver.guest.effect import UNREAD_VMI
 from ...module_utils._resolver.kubevirt.apply import applier, conflict, requirements, topology
 from ...module_utils._resolver.kubevirt.apply.conflict import ConflictError
 from ...module_utils._resolver.kubevirt.apply.requirements import UnmetRequirement
@@ -127,7 +127,7 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     """
     if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in MATCHER_FIELD_OF_KIND:
         return _object_drift(manifest, Objects(current), release)
-    vm_drift = drifting.drift(_admitted(manifest, release), ASSUMED, Cluster(Objects(current), KubeVirt(release)))
+    vm_drift = drifting.drift(_admitted(manifest, release), UNREAD_VMI, Cluster(Objects(current), KubeVirt(release)))
     effect = vm_drift.effect
     result: dict[str, Any] = {
         "drifted": vm_drift.drifted,

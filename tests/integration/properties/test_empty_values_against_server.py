@@ -47,7 +47,7 @@ def _vm(case: Case) -> Manifest:
 
 
 def _as_vm(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.FieldPath] | None]:
-    return virtual_machine.reconcile(desired, live, "virtshape")[:2]
+    return virtual_machine.with_live_values(desired, live, "virtshape")[:2]
 
 
 def _as_is(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.FieldPath] | None]:

@@ -98,7 +98,7 @@ def test_expanding_an_expanded_vm_changes_nothing(
     assert expand.expand(expanded, Cluster(objects)) == expanded
     # And the defaults are all there: giving them again adds nothing.
     again = schema.canonical("VirtualMachineInstanceTemplateSpec", expanded["spec"]["template"])
-    expand.fill(again, None, None, KubeVirt(NEWEST))
+    expand.apply_defaults(again, None, None, KubeVirt(NEWEST))
     assert again == expanded["spec"]["template"]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import MatcherField
-from plugins.module_utils._resolver.guest.effect import ASSUMED, NOTHING, GuestEffect
+from plugins.module_utils._resolver.guest.effect import NOTHING, UNREAD_VMI, GuestEffect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -50,4 +50,4 @@ class CapturingWorld:
 
     @property
     def drift(self) -> Drift:
-        return drift(self.vm, ASSUMED, Cluster(self.objects))._replace(own_revisions=self.revisions)
+        return drift(self.vm, UNREAD_VMI, Cluster(self.objects))._replace(own_revisions=self.revisions)

@@ -9,7 +9,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
 from ..source import LABELED_KINDS, ORIGINS, rendered, represented_object
-from .sources import declare_sources, described
+from .sources import boot_source_details, declare_sources
 from .state import refused
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
@@ -78,7 +78,7 @@ MODULE = Declaration(
     plural="boot_sources",
     spec=_SPEC,
     manifest=represented_object,
-    describe=described,
+    describe=boot_source_details,
     object_rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
     render=_rendered,

@@ -118,7 +118,7 @@ class _Checks:
             right = source.CloneRight(consumer, namespace, name, kind == "VolumeSnapshot")
             try:
                 if consumer[0] != namespace and not may_clone(self._session, right):
-                    yield Finding(f"consumers: {right.lack('it')}", missing=True)
+                    yield Finding(f"consumers: {right.missing_right_text('it')}", missing=True)
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", severity=WARNING)
 

@@ -13,7 +13,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..source import CloneRight
-from ..unusable_sources import clones, named_clones
+from ..unusable_sources import clone_rights, named_clone_rights
 
 _REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 
@@ -29,31 +29,33 @@ class CloneRights:
 
     def gather_named(self, vms: Iterable[tuple[Manifest, Manifest | None]]) -> None:
         """Asks for all sources of the namespaces from which VMs, given with the live ones, clone by name."""
-        rights = (right for vm, live in vms for right in named_clones(vm, live))
-        self.gather(right.to_all for right in rights)
+        rights = (right for vm, live in vms for right in named_clone_rights(vm, live))
+        self.gather(right.for_all_sources for right in rights)
 
     def gather_followed(self, vms: Iterable[tuple[Manifest, Manifest | None]], objects: Lookup) -> None:
         """Asks for the sources of VMs, given with the live ones, also those that objects name."""
-        self.gather(right for vm, live in vms for _path, right in clones(vm, live, objects))
+        self.gather(right for vm, live in vms for _path, right in clone_rights(vm, live, objects))
 
     def findings(self, vm: Manifest, live: Manifest | None, objects: Lookup) -> list[Finding]:
         """A warning for each source of a VM that it may not clone."""
         return [
-            Finding(f"{path}: {right.lack(f'{right.namespace}/{right.name}')}", severity=WARNING, missing=True)
-            for path, right in clones(vm, live, objects)
+            Finding(
+                f"{path}: {right.missing_right_text(f'{right.namespace}/{right.name}')}", severity=WARNING, missing=True
+            )
+            for path, right in clone_rights(vm, live, objects)
             if self.refused(right)
         ]
 
     def gather(self, rights: Iterable[CloneRight]) -> None:
         """Asks for these, concurrently."""
         due = list(dict.fromkeys(rights))
-        self._ask(dict.fromkeys(right.to_all for right in due))
-        self._ask(right for right in due if self._refused[right.to_all])
+        self._ask(dict.fromkeys(right.for_all_sources for right in due))
+        self._ask(right for right in due if self._refused[right.for_all_sources])
 
     def refused(self, right: CloneRight) -> bool:
         """Whether the right is known to be refused."""
         self.gather([right])
-        return self._refused[right.to_all] and self._refused[right]
+        return self._refused[right.for_all_sources] and self._refused[right]
 
     def _ask(self, rights: Iterable[CloneRight]) -> None:
         asked = [right for right in rights if right not in self._refused]
@@ -74,4 +76,4 @@ def may_clone(session: Session, right: CloneRight) -> bool:
         answer = session.request("POST", _REVIEW.path(), body=body, retry=True)
         return bool((answer.get("status") or {}).get("allowed"))
 
-    return any(all(map(allows, reviews)) for reviews in right.reviews())
+    return any(all(map(allows, reviews)) for reviews in right.access_reviews())

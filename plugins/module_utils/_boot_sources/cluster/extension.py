@@ -122,7 +122,7 @@ class BootSources(VMExtension):
         for outcome in existing:
             for fixed in fixed_disks.fixed_disks(outcome.declared.manifest, lookup):
                 outcome.warn(fixed.line)
-            for disk in disk_sizes.small_disks(outcome.declared.manifest, lookup):
+            for disk in disk_sizes.disks_to_grow(outcome.declared.manifest, lookup):
                 obstacle = disk_sizes.obstacle_to_growth(disk, cdi(self.task.session).classes)
                 if disk.name not in grown_claims(outcome.declared.options):
                     remedy = obstacle or _growth(disk.name, outcome.declared.options)

@@ -60,7 +60,7 @@ _CRON: Final = "DataImportCron"
 _CLAIM: Final = "PersistentVolumeClaim"
 
 
-def described(outcome: DeclareOutcome) -> dict[str, Any]:
+def boot_source_details(outcome: DeclareOutcome) -> dict[str, Any]:
     """Facts for the result: the DataSource of a boot source as last read, or the labelled object."""
     live = outcome.live or {}
     labels = {"labels": labels_of(live)}

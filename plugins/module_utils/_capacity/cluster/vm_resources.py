@@ -26,7 +26,7 @@ def vm_resources(vm: Drift) -> Result:
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
     specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
     try:
-        expand.fill(template, *specs, vm.cluster.kubevirt)
+        expand.apply_defaults(template, *specs, vm.cluster.kubevirt)
         metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
         return {"resources": resources(metadata, template["spec"], Environment(vm.cluster.kubevirt))}
     except KubeVirtError as error:

@@ -131,7 +131,7 @@ def render_vm(
             raise KubeVirtError(f"its {matcher_field.matcher} is to be inferred from the volume {volume}")
         specs.append(find.effective_spec(vm, matcher_field, lookup, release))
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
-    expand.fill(template, specs[0], specs[1], env.kubevirt)
+    expand.apply_defaults(template, specs[0], specs[1], env.kubevirt)
     metadata = {**template["metadata"], "name": name_of(vm), "namespace": namespace_of(vm), "uid": uid}
     return launch(metadata, template["spec"], env, source)
 

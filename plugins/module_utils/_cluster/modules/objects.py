@@ -124,7 +124,7 @@ class Declaration:
     def _run(self, params: Params, task: Task) -> Result:
         params = self.select(params, task)
         declared_objects = self._declared_objects(params, task)
-        if rendering.is_requested(self.plural, params, declared_objects):
+        if rendering.renders_all(self.plural, params, declared_objects):
             return self._rendered(params, task, declared_objects)
         session = task.connect(params)
         handler = self.handler(params, session, task)

@@ -29,7 +29,7 @@ RENDERING: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def is_requested(plural: str, params: Params, declared_objects: Sequence[DeclaredObject]) -> bool:
+def renders_all(plural: str, params: Params, declared_objects: Sequence[DeclaredObject]) -> bool:
     """Whether the task renders all its objects. Raises TaskFailed if it renders some, or has options of rendering."""
     states = [declared.state for declared in declared_objects] or [params["state"]]
     if RENDERED in states:

@@ -42,7 +42,7 @@ _SELECTORS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def with_password(options: Options) -> Options:
+def read_password_file(options: Options) -> Options:
     """The options of a VM with the content of `cloud_init.password_file` as its password.
 
     The resolver has no I/O. An empty path counts as none. Raises FieldError if the file cannot be read.
@@ -62,7 +62,7 @@ def with_password(options: Options) -> Options:
 
 def vm_from_options(options: Options, table: Table = VM) -> Manifest:
     """The VM that options declare. table: all options of a VM. Raises FieldError."""
-    return vm_manifest(with_password(options), table)
+    return vm_manifest(read_password_file(options), table)
 
 
 def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> Module:
@@ -72,7 +72,7 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> M
         spec=table.spec,
         manifest=partial(vm_from_options, table=table),
         handler=lambda options, session, task: VirtualMachineHandler(VMTask(options, session, task, extensions)),
-        describe=described,
+        describe=vm_details,
         settings={**_SETTINGS, **spec_of(table.settings)},
         object_rules={"mutually_exclusive": table.exclusive},
         shorthand=table.shorthand,
@@ -86,7 +86,7 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> M
     ).module()
 
 
-def described(outcome: DeclareOutcome) -> Result:
+def vm_details(outcome: DeclareOutcome) -> Result:
     """The result's details of a VM that exists."""
     live, effect = outcome.live or {}, outcome.effect
     facts: Result = {
@@ -94,7 +94,9 @@ def described(outcome: DeclareOutcome) -> Result:
         "run_strategy": run_strategy(live),
     }
     for matcher_field in MATCHER_FIELDS:
-        captured = revision_names.referenced(live, matcher_field).name if matcher_field.matcher_of(live) else ""
+        captured = (
+            revision_names.referenced_revision(live, matcher_field).name if matcher_field.matcher_of(live) else ""
+        )
         if captured:
             facts[f"{matcher_field.matcher}_revision"] = captured
     facts.update(restart_required=waits_for_restart(outcome), restarted=outcome.restart)

@@ -96,7 +96,7 @@ def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagn
     problem = selection_problem(params, session, {vm.name for vm in inspected})
     if problem:
         report_unmatched(problem, task, required=bool(params["names"]) and params["export"] is not None)
-    vms = [vm for vm in inspected if _is_requested(params, vm)]
+    vms = [vm for vm in inspected if _is_selected(params, vm)]
     results = [_result(vm, params["include"], resources) for vm in vms]
     if EXPANSION in params["include"]:
         expanded = expansions(session, [vm.vm for vm in vms], params["concurrency"])
@@ -120,7 +120,7 @@ def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagn
     return result
 
 
-def _is_requested(params: Params, vm: Drift) -> bool:
+def _is_selected(params: Params, vm: Drift) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
     found = {
         matcher_field.matcher: matcher_field.matcher_or_empty(vm.vm).get("name") for matcher_field in MATCHER_FIELDS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
-from ..._resolver.guest.effect import ASSUMED, MaybeVMI
+from ..._resolver.guest.effect import UNREAD_VMI, MaybeVMI
 from ..._resolver.kubevirt.vm.readiness import has_guest
 from ..._resolver.refresh.controller_revisions import by_owner
 from ..._resolver.refresh.drift import Drift, drift
@@ -93,7 +93,7 @@ def vmis(session: Session, namespace: str | None, vms: Iterable[Manifest]) -> Ca
     except ApiError as error:
         if error.code != 403:
             raise
-        return lambda vm: ASSUMED if has_guest(vm) else None
+        return lambda vm: UNREAD_VMI if has_guest(vm) else None
     return lambda vm: items.get(namespaced_name(vm))
 
 

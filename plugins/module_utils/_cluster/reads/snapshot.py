@@ -32,7 +32,7 @@ ReadObjects = Callable[[Session, Collection[ObjectKey]], "dict[ObjectKey, Manife
 """Reads the live objects with these keys, and what is listed with them. Raises RequestFailed."""
 
 
-def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[str, Any]]:
+def read_objects(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[str, Any]]:
     """The live objects with these keys, and what is listed with them. Raises RequestFailed.
 
     A single key of a kind and namespace is one GET.
@@ -61,7 +61,7 @@ class ListedObjects:
         """(kind, namespace, "" for all) → the live objects. Raises RequestFailed."""
 
     def read(self, _session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
-        """The live objects with these keys, like `read`."""
+        """The live objects with these keys, like `read_objects`."""
         places = {(key.kind, key.namespace) for key in keys}
         objects = {ObjectKey.of(item): item for place in places for item in self.list(*place)}
         return {key: objects[key] for key in keys if key in objects}

@@ -12,7 +12,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MANAGER, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
-from ..._resolver.catalog import deployment_effects as catalog_upgrade
+from ..._resolver.catalog import deployment_effects
 from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.catalog.ownership import OPERATOR
 from ..._resolver.catalog.spec_changes import changes as changes_of
@@ -210,7 +210,7 @@ def _predict_changes(
     object_keys = [declared.key for declared in declared_objects]
     objects = _deployed(live_objects, options)
     deployed.gone = [
-        RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])
+        RemovedObject(live) for live in deployment_effects.no_longer_declared(objects, object_keys, options["catalog"])
     ]
     _find_users(session, handler.users, deployed, after, options)
 
@@ -248,7 +248,7 @@ def _find_users(
         guests = [(vm, vmi_of(vm)) for vm in in_order]
         lookup.gather(key for vm, vmi in guests for key in keys_for_guest(vm, vmi, cluster.release))
         deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-        deployed.affected = catalog_upgrade.affected(guests, after, cluster)
+        deployed.affected = deployment_effects.affected(guests, after, cluster)
 
 
 def _keep_reason(live: Manifest, users: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:

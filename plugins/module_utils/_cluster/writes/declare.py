@@ -20,7 +20,7 @@ from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.admission import Mutators
-from ..reads.snapshot import ReadObjects, namespace_problem, read
+from ..reads.snapshot import ReadObjects, namespace_problem, read_objects
 from ..reads.watch import WATCHES, wait_for
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
@@ -32,7 +32,7 @@ def declare(
     handler: KindHandler,
     declared_objects: list[DeclaredObject],
     task: Task,
-    read: ReadObjects = read,
+    read: ReadObjects = read_objects,
 ) -> list[DeclareOutcome]:
     """Declares objects. Returns their outcomes in the same order. read: reads the live objects.
 
@@ -48,7 +48,7 @@ def declare(
             outcome.live = None
             outcome.skip_reason = None if outcome.failed else "not sent because other entries are invalid"
         return outcomes
-    planned = [outcome for outcome in outcomes if _is_readable(outcome) and _plan_entry(handler, outcome, task)]
+    planned = [outcome for outcome in outcomes if _is_readable(outcome) and _plan_object(handler, outcome, task)]
     _preflight(handler, planned, task)
     _check_namespaces(session, outcomes, task)
     handler.predict_effects([outcome for outcome in planned if not outcome.failed], task.check_mode)
@@ -135,7 +135,7 @@ def _read_group(session: Session, handler: KindHandler, read: ReadObjects, group
         outcome.live = outcome.live_before = live
 
 
-def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, task: Task) -> bool:
+def _plan_object(handler: KindHandler, outcome: DeclareOutcome, task: Task) -> bool:
     """Plans an object, and says whether it has a plan. If the live object cannot be parsed, it has none."""
     live = outcome.live
     try:

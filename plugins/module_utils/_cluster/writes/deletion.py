@@ -14,7 +14,7 @@ from ..client.concurrency import seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from ..reads.snapshot import read
+from ..reads.snapshot import read_objects
 from ..reads.watch import wait_for
 
 _REVISION = KINDS["ControllerRevision"]
@@ -104,7 +104,7 @@ def _without_owner(
         items = session.list(kind, namespace, True)
         owners = {item["metadata"]["name"]: owner for item in items if (owner := _owner(item))["name"] in names}
         # Another client may have created the VM since this task looked.
-        live = read(session, [ObjectKey(_VM.kind, namespace or "", owner["name"]) for owner in owners.values()])
+        live = read_objects(session, [ObjectKey(_VM.kind, namespace or "", owner["name"]) for owner in owners.values()])
     except RequestFailed as error:
         return {} if error.code in (403, 404) else dict.fromkeys(names, str(error))
     uids = {vm["metadata"]["uid"] for vm in live.values()}

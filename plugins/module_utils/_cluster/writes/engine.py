@@ -19,7 +19,7 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.admission import Mutators
 from ..reads.lookup import ClusterLookup
-from ..reads.snapshot import read
+from ..reads.snapshot import read_objects
 from ..reads.watch import wait_in_namespaces
 from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, UNKNOWN_IN_CHECK_MODE, Task
 from .send import run_dry, run_writes, send
@@ -52,7 +52,7 @@ def look(session: Session, jobs: Iterable[Job[Any]], kinds: tuple[Kind, ...] = (
     for members in places.values():
         keys = {(job, kind): job.key._replace(kind=kind.kind) for job in members for kind in kinds}
         try:
-            objects = read(session, keys.values())
+            objects = read_objects(session, keys.values())
         except RequestFailed as error:
             for job in members:
                 job.failed = job.failed or str(error)

@@ -104,7 +104,7 @@ def migrate_revisions(session: Session, vms: list[Drift], task: Task) -> list[Mi
 def _shared_revisions(vms: Iterable[Manifest]) -> set[str]:
     """The revisions to which more than one VM refers."""
     users = Counter(
-        name for vm in vms for name in {revision_names.referenced(vm, field).name for field in MATCHER_FIELDS}
+        name for vm in vms for name in {revision_names.referenced_revision(vm, field).name for field in MATCHER_FIELDS}
     )
     return {name for name, count in users.items() if count > 1}
 

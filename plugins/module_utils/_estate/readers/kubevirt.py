@@ -98,7 +98,7 @@ def _expanded(vm: Manifest, cluster: Cluster) -> Manifest:
     instancetype, preference = (
         find.effective_spec(canonical, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS
     )
-    expand.fill(template, instancetype, preference, cluster.kubevirt)
+    expand.apply_defaults(template, instancetype, preference, cluster.kubevirt)
     spec: Manifest = template["spec"]
     return spec
 

@@ -15,7 +15,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.name_rules import one_line
-from ..._resolver.guest.effect import ASSUMED, MaybeVMI
+from ..._resolver.guest.effect import UNREAD_VMI, MaybeVMI
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import has_guest
 from ..._resolver.refresh.drift import Drift, drift
@@ -122,7 +122,7 @@ def _drift(session: Session, vm: Manifest, lookup: ClusterLookup) -> Drift:
         except ApiError as error:
             if error.code != 403:
                 raise
-            vmi = ASSUMED
+            vmi = UNREAD_VMI
     return drift(vm, vmi, Cluster(lookup, kubevirt(session)))
 
 

@@ -75,15 +75,15 @@ def is_active(manifest: Manifest) -> bool:
     return state_of(manifest).name == ACTIVE
 
 
-class Marks(NamedTuple):
+class StateMetadata(NamedTuple):
     """Labels and annotations of a state. None removes what an object inherits."""
 
     labels: dict[str, str | None]
     annotations: dict[str, str | None]
 
 
-def marks(options: Options) -> Marks:
-    """The marks that options declare; empty if they declare no state.
+def state_metadata(options: Options) -> StateMetadata:
+    """The labels and annotations of the state that options declare; empty if they declare no state.
 
     options: `deprecated` or `obsolete`, as in SPEC. A null of either makes the object active.
     Raises FieldError.
@@ -94,12 +94,12 @@ def marks(options: Options) -> Marks:
     if not states:
         declared = any(name in options for name in (DEPRECATED, OBSOLETE))
         return (
-            Marks(
+            StateMetadata(
                 {DEPRECATED_LABEL: None, STATE_LABEL: None},
                 {REPLACEMENT_ANNOTATION: None, OBSOLETE_FROM_ANNOTATION: None},
             )
             if declared
-            else Marks({}, {})
+            else StateMetadata({}, {})
         )
     [name] = states
     details = _details(name, options[name])
@@ -108,7 +108,7 @@ def marks(options: Options) -> Marks:
         annotations[REPLACEMENT_ANNOTATION] = _name(f"{name}.replacement", details["replacement"])
     if "obsolete_from" in details:
         annotations[OBSOLETE_FROM_ANNOTATION] = _day(f"{name}.obsolete_from", details["obsolete_from"])
-    return Marks({DEPRECATED_LABEL: "true", STATE_LABEL: name}, annotations)
+    return StateMetadata({DEPRECATED_LABEL: "true", STATE_LABEL: name}, annotations)
 
 
 def _details(name: str, value: Any) -> dict[str, Any]:

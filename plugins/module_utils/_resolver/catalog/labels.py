@@ -75,7 +75,7 @@ DESCRIBED: Final[dict[MatcherField, dict[str, str]]] = {
 }
 
 
-def described(matcher_field: MatcherField, spec: Manifest) -> dict[str, str]:
+def spec_labels(matcher_field: MatcherField, spec: Manifest) -> dict[str, str]:
     """The values of the labels for a spec, by their names without the prefix; "" if the field is not set."""
     return {name: _as_label(value_at(spec, path.split("."))) for name, path in DESCRIBED[matcher_field].items()}
 

@@ -25,7 +25,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREF
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release_schema import fields
 from ..api.schema import TYPES
-from ..api.state import DEPRECATED, OBSOLETE, marks
+from ..api.state import DEPRECATED, OBSOLETE, state_metadata
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import instancetypes as manifests
@@ -37,7 +37,7 @@ from .labels import (
     OS_LABEL,
     SUPPORT_ANNOTATION,
     TAGS_ANNOTATION,
-    described,
+    spec_labels,
 )
 from .versions import at_version
 
@@ -156,7 +156,7 @@ def _own_content(part: _DefinitionPart, entry: Entry, where: str) -> Entry:
             with catalog_errors(f"{where}: {column}"):
                 merge(result, value)
     with catalog_errors(where):
-        state = marks(entry)
+        state = state_metadata(entry)
     result["labels"].update(state.labels)
     result["annotations"].update(state.annotations)
     return result
@@ -173,7 +173,7 @@ def _tags(value: Any, where: str) -> Any:
 
 def _derived_labels(matcher_field: MatcherField, spec: dict[str, Any]) -> dict[str, str]:
     """The labels that common-instancetypes derives from a spec."""
-    labels = described(matcher_field, spec)
+    labels = spec_labels(matcher_field, spec)
     if matcher_field is PREFERENCE:
         labels = {"os-type": str(value_at(spec, _OS) or ""), **labels, "arch": labels["required-architecture"]}
     return {f"{DESCRIPTIVE}{name}": value for name, value in labels.items() if value}

@@ -85,7 +85,7 @@ def plan_restart(job: RevisionJob, option: str) -> None:
     goal.always = option == "always"
     if change.due:
         goal.restarts = may_restart and (goal.always or goal.foreseen.needs == RESTART)
-    elif before.pending.requested_in_vain:
+    elif before.pending.restart_superfluous:
         goal.guest_current = True
         start = before.revision(start_revision_name(before.vm))
         goal.bumps = may_restart and recapture.keeps_restart_required(before.vm, start)

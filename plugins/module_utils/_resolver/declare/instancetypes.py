@@ -134,7 +134,7 @@ def _manifest(matcher_field: MatcherField, options: Options) -> dict[str, Any]:
         raise FieldError(
             "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {matcher_field.kind}"
         )
-    marks = state.marks({name: options[name] for name in state.SPEC if options.get(name) is not None})
+    of_state = state.state_metadata({name: options[name] for name in state.SPEC if options.get(name) is not None})
     over = len(str(options.get("name") or "")) - names.LONGEST_LABEL
     if over > 0 and options.get("state") != "absent":
         characters = "1 character" if over == 1 else f"{over} characters"
@@ -144,7 +144,7 @@ def _manifest(matcher_field: MatcherField, options: Options) -> dict[str, Any]:
             f" revision, which has the name as a label; drop {characters}",
         )
     named = {"name": options.get("name")}
-    for field, own in (("labels", marks.labels), ("annotations", marks.annotations)):
+    for field, own in (("labels", of_state.labels), ("annotations", of_state.annotations)):
         named[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}
     metadata = {field: value for field, value in named.items() if value}
     if namespaced:

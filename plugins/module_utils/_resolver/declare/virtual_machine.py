@@ -28,7 +28,7 @@ DEFAULT_RUN_STRATEGY: Final = "Always"
 _MEMORY: Final[FieldPath] = ("spec", "template", "spec", "domain", "memory", "guest")
 
 
-def reconcile(
+def with_live_values(
     desired: dict[str, Any],
     live: dict[str, Any] | None,
     manager: str,
@@ -80,14 +80,14 @@ def reconcile(
 
 def as_created(desired: Manifest) -> Manifest:
     """The VM that a declaration creates."""
-    return reconcile(desired, None, "")[0]
+    return with_live_values(desired, None, "")[0]
 
 
 def plan_vm(
     desired: Manifest, live: Manifest | None, manager: str, force: bool = False, take_over: TakeOver = keep_managers
 ) -> tuple[Plan, Sequence[Manifest]]:
-    """The plan for a declared VM, and the plugged volumes that stay, see `reconcile`."""
-    manifest, owned_fields, plugged = reconcile(desired, live, manager, force, take_over)
+    """The plan for a declared VM, and the plugged volumes that stay, see `with_live_values`."""
+    manifest, owned_fields, plugged = with_live_values(desired, live, manager, force, take_over)
     step = present(manifest, live, owned_fields, manager, force, take_over)
     if live is not None and value_at(manifest, RUN_STRATEGY) is not None:
         # The other spelling of the run strategy is declared too.

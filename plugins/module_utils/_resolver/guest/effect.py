@@ -16,14 +16,14 @@ UNKNOWN: Final = "unknown"
 _NO_FIGURES: Final[Manifest] = {}
 
 
-class Assumed(Enum):
+class UnreadVMI(Enum):
     """A VMI that nobody has read: the guest counts as started from the VM as it is."""
 
     VMI = "assumed"
 
 
-ASSUMED: Final = Assumed.VMI
-MaybeVMI = Union[Manifest, Assumed, None]
+UNREAD_VMI: Final = UnreadVMI.VMI
+MaybeVMI = Union[Manifest, UnreadVMI, None]
 """The VMI of a VM; None for a VM without a guest."""
 
 
@@ -58,11 +58,11 @@ class GuestEffect(NamedTuple):
         return not self.outstanding and self.needs != UNKNOWN
 
     @property
-    def requested_in_vain(self) -> bool:
+    def restart_superfluous(self) -> bool:
         """Whether KubeVirt asks for a restart that the guest does not need."""
         return self.requested and self.needs in (NOTHING, LIVE)
 
     @property
-    def unrequested(self) -> bool:
+    def restart_unasked(self) -> bool:
         """Whether the guest needs a restart for which KubeVirt does not ask."""
         return self.needs == RESTART and not self.requested

@@ -23,7 +23,7 @@ from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import LiveUpdate
 from ..kubevirt.vmi.vmi import build, guest_figures
 from ..kubevirt.webhooks.mutate import AdmissionResult
-from .effect import ASSUMED, LIVE, NOTHING, RESTART, UNKNOWN, GuestEffect, MaybeVMI
+from .effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect, MaybeVMI
 from .outstanding import outstanding
 
 _UNREQUESTED: Final = "KubeVirt does not ask for a restart, but the guest gets {fields} only at its next start"
@@ -58,7 +58,7 @@ def guest_effect(
         return _without_guest(earlier, built.spec)
     started = started_vm(before, running, cluster.objects)
     if before is after and not compare_all:
-        if vmi is ASSUMED:
+        if vmi is UNREAD_VMI:
             return _unchanged(after, built.spec, running, RESTART)
         if is_unchanged_since_start(after, running, started):
             return _unchanged(after, built.spec, running, NOTHING)
@@ -66,7 +66,7 @@ def guest_effect(
     at_start = _start_spec(start, cluster, specs)
     reconciled = live_update.reconcile(start, after, running, cluster, specs, specs_after)
     # Without the revision of the start, the VM alone does not tell what has changed since.
-    known = at_start if (started is not None or vmi is ASSUMED) and not compare_all else None
+    known = at_start if (started is not None or vmi is UNREAD_VMI) and not compare_all else None
     lacks, remaining = (
         outstanding(built.spec, known, spec, cluster.kubevirt) for spec in (running["spec"], reconciled.spec)
     )
@@ -110,7 +110,7 @@ def _running(
     """The VMI that takes up changes of the VM, or None."""
     if run_strategy(after) == HALTED:
         return None
-    if vmi is ASSUMED:
+    if vmi is UNREAD_VMI:
         return assumed_vmi(before, cluster, specs)
     return vmi if vmi is not None and live_update.can_apply_live(vmi) else None
 

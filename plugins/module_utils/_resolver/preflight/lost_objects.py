@@ -31,7 +31,7 @@ def lost_revision(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, rel
     except KubeVirtError as error:
         if error.code != _NOT_FOUND:
             return None
-    name = revision_names.referenced(vm, matcher_field, release).name
+    name = revision_names.referenced_revision(vm, matcher_field, release).name
     powerless = (
         "neither start, stop nor restart the VM"
         if release.has(behaviour.CAPTURES_IN_STATUS)

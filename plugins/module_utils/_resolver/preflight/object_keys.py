@@ -88,7 +88,7 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectToRead]:
             yield from _volume(vm, str(matcher["inferFromVolume"]), vm_namespace)
             continue
         live = list(_object(str(matcher.get("name") or ""), matcher_field.kind_of(matcher), vm_namespace))
-        reference = revision_names.referenced(vm, matcher_field, release)
+        reference = revision_names.referenced_revision(vm, matcher_field, release)
         if reference.name:
             fallback = live[0].key if live and not reference.pinned else None
             yield ObjectToRead(ObjectKey("ControllerRevision", vm_namespace, reference.name), vm_namespace, fallback)

@@ -34,7 +34,7 @@ def copies_without_revisions(vm: Manifest, release: Release) -> list[str]:
     which KubeVirt has named the revisions.
     """
     references = (
-        revision_names.referenced(vm, matcher_field, release)
+        revision_names.referenced_revision(vm, matcher_field, release)
         for matcher_field in MATCHER_FIELDS
         if matcher_field.matcher_of(vm)
     )

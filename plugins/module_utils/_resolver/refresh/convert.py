@@ -16,7 +16,7 @@ from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from ..api.release import NEWEST, Release
 from ..kubevirt.find import decode, revision_names
 from ..kubevirt.find.lookup import Lookup, get_readable
-from ..kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, upgrade
+from ..kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, migrate
 from .drift import READS_ALPHA
 
 _REVISION: Final = "ControllerRevision"
@@ -31,9 +31,11 @@ def convert(vm: Manifest, lookup: Lookup, shared_names: Container[str] = ()) -> 
     names of revisions to which other VMs refer, which therefore stay. The release does not matter: no cluster has
     stored fields that the newest does not know. Raises KubeVirtError.
     """
-    references = {matcher_field: revision_names.referenced(vm, matcher_field) for matcher_field in MATCHER_FIELDS}
+    references = {
+        matcher_field: revision_names.referenced_revision(vm, matcher_field) for matcher_field in MATCHER_FIELDS
+    }
     names = {reference.name for reference in references.values()}
-    due = upgrade(_with_status(vm, references), _ReadableRevisions(vm, names, lookup), NEWEST)
+    due = migrate(_with_status(vm, references), _ReadableRevisions(vm, names, lookup), NEWEST)
     in_spec = {
         f"/status/{matcher_field.reference}/controllerRevisionRef/name": f"/spec/{matcher_field.matcher}/revisionName"
         for matcher_field, reference in references.items()
@@ -60,7 +62,7 @@ def convert(vm: Manifest, lookup: Lookup, shared_names: Container[str] = ()) -> 
 def has_unreadable_revision(vm: Manifest, lookup: Lookup, release: Release) -> bool:
     """Whether a VM refers to a revision that the release does not read, and that `convert` converts."""
     for matcher_field in MATCHER_FIELDS:
-        name = revision_names.referenced(vm, matcher_field, release).name
+        name = revision_names.referenced_revision(vm, matcher_field, release).name
         revision = get_readable(lookup, _REVISION, namespace_of(vm), name) if name else None
         if revision is not None and not _reads(release, revision) and _reads(READS_ALPHA, revision):
             return True

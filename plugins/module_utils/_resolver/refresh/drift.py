@@ -12,7 +12,7 @@ from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release, parse_release
 from ..api.state import state_of
 from ..api.tree import differences
-from ..guest.effect import ASSUMED, RESTART, GuestEffect, MaybeVMI
+from ..guest.effect import RESTART, UNREAD_VMI, GuestEffect, MaybeVMI
 from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from ..guest.predict import guest_effect
 from ..kubevirt.config.cluster import Cluster, KubeVirt
@@ -113,7 +113,7 @@ class Drift(NamedTuple):
     @property
     def known_vmi(self) -> Manifest | None:
         """The VMI; None if there is none or the user may not read it."""
-        return None if self.vmi is ASSUMED else self.vmi
+        return None if self.vmi is UNREAD_VMI else self.vmi
 
     @property
     def restart_required(self) -> bool:
@@ -182,7 +182,7 @@ def _matcher_drift(
     vm: Manifest, matcher_field: MatcherField, matcher: Manifest, objects: Lookup, release: Release
 ) -> tuple[MatcherDrift, Manifest | None, Manifest | None]:
     """The drift, and the canonical specs: the captured specs, and those that KubeVirt would capture now."""
-    reference = revision_names.referenced(vm, matcher_field, release)
+    reference = revision_names.referenced_revision(vm, matcher_field, release)
     revision, revision_error = _found(find.captured_revision, vm, matcher_field, objects, release)
     live, live_error = _found(find.live_object, vm, matcher_field, objects)
     captured = value_or_none(revision_spec, revision, matcher_field, release) if revision is not None else None

@@ -119,7 +119,7 @@ def _targets(
         if not name or not matcher_field.matcher_of(vm):
             continue
         if name == CURRENT:
-            name = revision_names.referenced(vm, matcher_field, release).name
+            name = revision_names.referenced_revision(vm, matcher_field, release).name
         target = _previous(before, matcher_field) if name == PREVIOUS else _named(before, name, matcher_field)
         if target is not None:
             targets[matcher_field] = target
@@ -173,7 +173,7 @@ def _previous(before: Drift, matcher_field: MatcherField) -> Manifest | None:
     ]
     own.sort(key=generation_of)
     names = [revision["metadata"]["name"] for revision in own]
-    current = revision_names.referenced(before.vm, matcher_field).name
+    current = revision_names.referenced_revision(before.vm, matcher_field).name
     if len(own) < 2 or current not in names:
         return None
     return own[min(len(own) - 2, names.index(current))]

@@ -37,18 +37,18 @@ DISK = SmallDisk(PATH, "shop", "web-boot", "20Gi", "40Gi", "fast")
 @pytest.mark.parametrize("field", ["storage", "pvc"])
 @pytest.mark.parametrize(("size", "small"), [("40Gi", True), ("20480Mi", False), ("10Gi", False), ("", False)])
 def test_small_disks(size: str, small: bool, field: str) -> None:
-    assert list(disk_sizes.small_disks(vm(size, field), claim("20Gi"))) == ([DISK] if small else [])
+    assert list(disk_sizes.disks_to_grow(vm(size, field), claim("20Gi"))) == ([DISK] if small else [])
 
 
 def test_a_claim_without_storage_cannot_grow() -> None:
     bound = claim("20Gi").get("PersistentVolumeClaim", "shop", "web-boot")
     unbound = {**(bound or {}), "status": {"phase": "Pending"}}
-    assert list(disk_sizes.small_disks(vm("40Gi"), Objects([unbound]))) == []
+    assert list(disk_sizes.disks_to_grow(vm("40Gi"), Objects([unbound]))) == []
 
 
 @pytest.mark.parametrize("objects", [Objects([]), claim(""), claim("much")])
 def test_claims_of_unknown_size(objects: Objects) -> None:
-    names = [disk.name for disk in disk_sizes.small_disks(vm("1Gi"), objects)]
+    names = [disk.name for disk in disk_sizes.disks_to_grow(vm("1Gi"), objects)]
     # An unreadable size counts as none.
     assert names == (["web-boot"] if "much" in str(objects.__dict__) else [])
 

@@ -8,7 +8,7 @@ from plugins.module_utils._boot_sources import from_image
 from plugins.module_utils._boot_sources.image import Content
 from plugins.module_utils._boot_sources.origin import Image
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from plugins.module_utils._resolver.declare.virtual_machine import with_live_values
 from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
@@ -190,7 +190,7 @@ def test_a_live_vm_keeps_its_matchers(matcher: Manifest) -> None:
     live = {**inferred(vm, FEDORA)[0], "status": {}}
 
     assert images_to_read(vm, live) == {}
-    assert matchers(reconcile(vm, live, "virtshape")[0]) == BOTH
+    assert matchers(with_live_values(vm, live, "virtshape")[0]) == BOTH
 
 
 def test_only_required_inference_repeats_for_live_vm() -> None:

@@ -235,7 +235,7 @@ def test_a_namespace_means_its_default_service_account() -> None:
 
 
 def test_claim_clone_needs_either_of_two_rights() -> None:
-    first, second = CloneRight(("shop", "default"), "golden", "fedora-1", snapshot=False).reviews()
+    first, second = CloneRight(("shop", "default"), "golden", "fedora-1", snapshot=False).access_reviews()
     assert first == [
         {
             "user": "system:serviceaccount:shop:default",
@@ -254,7 +254,7 @@ def test_claim_clone_needs_either_of_two_rights() -> None:
 
 
 def test_snapshot_clone_needs_one_right_or_two_others() -> None:
-    alternatives = CloneRight(("shop", "default"), "golden", "", snapshot=True).reviews()
+    alternatives = CloneRight(("shop", "default"), "golden", "", snapshot=True).access_reviews()
     assert [[review["resourceAttributes"]["resource"] for review in rights] for rights in alternatives] == [
         ["datavolumes"],
         ["pods", "pvcs"],
@@ -262,7 +262,7 @@ def test_snapshot_clone_needs_one_right_or_two_others() -> None:
 
 
 def test_refusal_names_the_service_account() -> None:
-    assert CloneRight(("shop", "runner"), "golden", "x", snapshot=False).lack("it") == (
+    assert CloneRight(("shop", "runner"), "golden", "x", snapshot=False).missing_right_text("it") == (
         "VMs in shop cannot boot from it: system:serviceaccount:shop:runner may not create datavolumes/source of"
         " cdi.kubevirt.io in golden; bind a role with this right there"
     )

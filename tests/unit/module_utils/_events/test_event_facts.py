@@ -10,7 +10,7 @@ from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic
 from plugins.module_utils._resolver.api.keys import REPLACEMENT_ANNOTATION
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL
-from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART, MaybeVMI
+from plugins.module_utils._resolver.guest.effect import RESTART, UNREAD_VMI, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -111,7 +111,7 @@ def test_unreadable_revisions_decide_nothing() -> None:
 
 
 @pytest.mark.parametrize("reason", ["another CPU model", ""])
-@pytest.mark.parametrize("vmi", [instance(), ASSUMED, None])
+@pytest.mark.parametrize("vmi", [instance(), UNREAD_VMI, None])
 def test_only_the_judgement_requires_a_restart(reason: str, vmi: MaybeVMI) -> None:
     calm = judged(CAPTURED, REVISION, instancetype(), vmi=vmi)
     pending = calm.pending._replace(needs=RESTART, reason=reason, outstanding=("domain.cpu.model",))
@@ -190,7 +190,7 @@ def test_a_failed_start_is_the_same_end() -> None:
 
 
 def test_an_unreadable_instance_decides_nothing() -> None:
-    assert {facts.RUNNING, facts.STOPPED, facts.UNSCHEDULABLE} <= found(PLAIN, vmi=ASSUMED).unknown
+    assert {facts.RUNNING, facts.STOPPED, facts.UNSCHEDULABLE} <= found(PLAIN, vmi=UNREAD_VMI).unknown
 
 
 def disk(**spec: Any) -> Manifest:
@@ -251,7 +251,7 @@ PAUSED = {"type": "Paused", "status": "True", "reason": "PausedByUser"}
     ("vm", "vmi", "settled"),
     [
         (virtual_machine(READY), instance(), True),
-        (virtual_machine(READY), ASSUMED, True),
+        (virtual_machine(READY), UNREAD_VMI, True),
         (virtual_machine(), instance("Running", PAUSED), True),
         (virtual_machine(runStrategy="Halted"), None, True),
         (virtual_machine(runStrategy="Halted"), instance(), False),

@@ -12,13 +12,13 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError, TaskFailed
 from plugins.module_utils._events.cluster.stores import StateConfigMap, StateFile, packed_state
-from plugins.module_utils._events.transitions import KnownVM, Told
+from plugins.module_utils._events.transitions import KnownVM, LastEvent
 from scripted_server import Store, session_with
 
 CONFIG_MAPS = "/api/v1/namespaces/eda/configmaps"
 HEADER = b"# virtshape.instancetypes.virtual_machines 1 https://east:6443"
 HOST = "https://east:6443"
-TOLD = {"running": Told(True, "a" * 8, "b" * 32)}
+TOLD = {"running": LastEvent(True, "a" * 8, "b" * 32)}
 KNOWN = {f"shop/vm-{number}": KnownVM(f"uid-{number}", TOLD) for number in range(4)}
 
 
@@ -183,7 +183,7 @@ def test_too_large_config_map_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> No
         state = StateConfigMap(lambda: session, "eda", "state")
         # Digests cannot be compressed.
         for number in range(12_000):
-            told = {name: Told(True, os.urandom(4).hex(), os.urandom(16).hex()) for name in ("running", "drifted")}
+            told = {name: LastEvent(True, os.urandom(4).hex(), os.urandom(16).hex()) for name in ("running", "drifted")}
             state.known[f"shop/vm-{number}"] = KnownVM(os.urandom(16).hex(), told)
         state._unsaved = 1
         with pytest.raises(TaskFailed, match="the state of 12000 VMs is larger than a ConfigMap may be"):

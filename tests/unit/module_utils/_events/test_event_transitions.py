@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._events import facts
 from plugins.module_utils._events.facts import Fact, Facts
-from plugins.module_utils._events.transitions import KnownVM, Reporter, Told, known_of, line_of, projection
+from plugins.module_utils._events.transitions import KnownVM, LastEvent, Reporter, known_of, line_of, projection
 
 Manifest = dict[str, Any]
 REPORTER = Reporter("east")
@@ -122,7 +122,9 @@ def test_secrets_are_no_part_of_events() -> None:
 
 
 def test_what_is_known_survives_as_lines() -> None:
-    known = KnownVM("vm", {facts.DRIFTED: Told(True, "12345678", "id"), facts.RUNNING: Told(False, "87654321", "id2")})
+    known = KnownVM(
+        "vm", {facts.DRIFTED: LastEvent(True, "12345678", "id"), facts.RUNNING: LastEvent(False, "87654321", "id2")}
+    )
     lines = [line_of("shop/a", KnownVM("old", {})), line_of("shop/a", known), line_of("shop/b", known)]
     assert known_of([*lines, line_of("shop/b", None)]) == {"shop/a": known}
 

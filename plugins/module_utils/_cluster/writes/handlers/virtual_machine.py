@@ -30,7 +30,7 @@ from ...._resolver.preflight.references import created_volumes, keys_for_start
 from ...client.concurrency import map_concurrently
 from ...client.errors import RequestFailed
 from ...client.session import Session
-from ...reads.snapshot import read
+from ...reads.snapshot import read_objects
 from ...task import Task
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Findings, KindHandler
@@ -199,7 +199,7 @@ class VirtualMachineHandler(KindHandler):
         # Only a task that may restart guests reads the guests for which KubeVirt asks nothing.
         vms = [outcome.live or {} for outcome in same]
         for outcome, effect in zip(same, pending_effects(self._session, vms, unrequested=self._may_restart)):
-            waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
+            waits = effect is not None and (effect.needs == RESTART or effect.restart_superfluous)
             others = GuestEffect(NOTHING) if outcome.action == plan.APPLY else None
             outcome.effect = effect if waits else others
 
@@ -209,7 +209,7 @@ class VirtualMachineHandler(KindHandler):
             return
         unread = [outcome for outcome in futures if outcome.declared.key not in self._guests]
         try:
-            vmis = read(self._session, map(_vmi_key, unread))
+            vmis = read_objects(self._session, map(_vmi_key, unread))
         except RequestFailed:
             for outcome in unread:
                 outcome.effect = GuestEffect(UNKNOWN)

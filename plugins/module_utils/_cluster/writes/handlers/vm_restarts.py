@@ -30,9 +30,9 @@ def waits_for_restart(outcome: DeclareOutcome) -> bool:
     # The condition RestartRequired outlives the guest.
     if outcome.live is None or outcome.action == plan.DELETE or not has_guest(outcome.live):
         return False
-    if outcome.restart or (effect is not None and effect.requested_in_vain):
+    if outcome.restart or (effect is not None and effect.restart_superfluous):
         return False
-    if effect is not None and (effect.unrequested or not (outcome.written and observed(outcome.live))):
+    if effect is not None and (effect.restart_unasked or not (outcome.written and observed(outcome.live))):
         return effect.needs == RESTART
     return restart_required(outcome.live) is not None
 
@@ -44,7 +44,7 @@ def may_restart(outcome: DeclareOutcome) -> bool:
 
 def warn_in_check_mode(outcome: DeclareOutcome) -> None:
     """Says that a task which may restart guests will leave a current one running."""
-    if outcome.effect is not None and outcome.effect.requested_in_vain:
+    if outcome.effect is not None and outcome.effect.restart_superfluous:
         # KubeVirt sets the condition after the change, if it is not there yet.
         outcome.warn(stale_restart_warning(outcome.live or {}, outcome.effect.reason))
 
@@ -86,7 +86,7 @@ def restart_declared(
             outcome.effect = outcome.effect._replace(requested=True)
     renewed = [outcome for outcome in due if not outcome.failed]
     for outcome, effect in zip(renewed, pending_effects(session, [outcome.live or {} for outcome in renewed])):
-        if effect is not None and effect.requested_in_vain:
+        if effect is not None and effect.restart_superfluous:
             warn_of_condition(outcome, outcome.live or {})
 
 
@@ -100,7 +100,7 @@ def _needs_restart(outcome: DeclareOutcome, job: GuestJob) -> bool:
     effect = job.goal.effect
     if effect is None or job.seen.vmi is None:
         return False
-    if effect.requested_in_vain:
+    if effect.restart_superfluous:
         warn_of_condition(outcome, outcome.live or {})
     if job.goal.needs_restart or effect.needs == UNKNOWN:
         return True
@@ -119,5 +119,5 @@ def _awaits_controller(outcome: DeclareOutcome) -> bool:
 
 def _keeps_condition(outcome: DeclareOutcome) -> bool:
     """Whether KubeVirt asks for a restart of a guest that has everything, as foreseen."""
-    foreseen = outcome.effect is not None and outcome.effect.requested_in_vain
+    foreseen = outcome.effect is not None and outcome.effect.restart_superfluous
     return foreseen and restart_required(outcome.live or {}) is not None

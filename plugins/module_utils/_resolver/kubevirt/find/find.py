@@ -59,7 +59,7 @@ def captured_revision(
     revision that does not exist or cannot be read.
     """
     matcher = matcher_field.matcher_of(vm)
-    reference = revision_names.referenced(vm, matcher_field, release)
+    reference = revision_names.referenced_revision(vm, matcher_field, release)
     if matcher is None or not reference.name:
         return None
     revision = _get(lookup, "ControllerRevision", namespace_of(vm), reference.name)

@@ -33,7 +33,7 @@ class RevisionReference(NamedTuple):
     pinned: bool = False
 
 
-def referenced(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> RevisionReference:
+def referenced_revision(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> RevisionReference:
     """A matcher's revisionName has priority over the reference in the status."""
     pinned = matcher_field.matcher_or_empty(vm).get("revisionName") or ""
     if pinned:

@@ -79,7 +79,7 @@ class _Replacement(NamedTuple):
     name: str
 
 
-def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator[Action]:
+def migrate(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator[Action]:
     """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster, in order.
 
     All revisions are created before the VM is patched, and deleted after it. Raises KubeVirtError after the request
@@ -91,7 +91,7 @@ def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator
     patch: list[Manifest] = []
     deletes: list[Action] = []
     for matcher_field in MATCHER_FIELDS:
-        replacement = yield from _upgrade(vm, matcher_field, created, release)
+        replacement = yield from _migrate(vm, matcher_field, created, release)
         if replacement is None:
             continue
         path = f"/spec/{matcher_field.matcher}/revisionName"
@@ -106,7 +106,7 @@ def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator
     yield from deletes
 
 
-def _upgrade(
+def _migrate(
     vm: Manifest, matcher_field: MatcherField, created: CreatedRevisions, release: Release
 ) -> Generator[Action, None, _Replacement | None]:
     """Creates the new revision if the captured one has an older version; None if there is nothing to do."""

@@ -40,7 +40,8 @@ def is_unchanged_since_start(vm: Manifest, vmi: Manifest, started: Manifest | No
     if started is None or _start_of(vmi) != start_revision_name(vm):
         return False
     return all(
-        revision_names.referenced(vm, matcher_field).name == revision_names.referenced(started, matcher_field).name
+        revision_names.referenced_revision(vm, matcher_field).name
+        == revision_names.referenced_revision(started, matcher_field).name
         for matcher_field in MATCHER_FIELDS
     )
 

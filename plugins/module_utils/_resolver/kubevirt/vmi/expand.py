@@ -25,14 +25,16 @@ def expand(vm: Manifest, cluster: Cluster) -> Manifest:
         return vm
     instancetype = find.effective_spec(vm, INSTANCETYPE, cluster.objects, cluster.release)
     preference = find.effective_spec(vm, PREFERENCE, cluster.objects, cluster.release)
-    fill(template_of(vm), instancetype, preference, cluster.kubevirt)
+    apply_defaults(template_of(vm), instancetype, preference, cluster.kubevirt)
     for matcher_field in MATCHER_FIELDS:
         vm["spec"].pop(matcher_field.matcher, None)
         vm["status"].pop(matcher_field.reference, None)
     return vm
 
 
-def fill(template: Manifest, instancetype: Manifest | None, preference: Manifest | None, kubevirt: KubeVirt) -> None:
+def apply_defaults(
+    template: Manifest, instancetype: Manifest | None, preference: Manifest | None, kubevirt: KubeVirt
+) -> None:
     """Applies instancetype, preference and defaults to a VM's canonical template.
 
     instancetype, preference: canonical specs or None. Raises KubeVirtError, after which the template is incomplete.

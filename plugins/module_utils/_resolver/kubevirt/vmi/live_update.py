@@ -38,7 +38,7 @@ OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spe
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"
 
 
-def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST, specs: Specs | None = None) -> Manifest:
+def applied_template(vm: Manifest, lookup: Lookup, release: Release = NEWEST, specs: Specs | None = None) -> Manifest:
     """The VM's canonical template with instancetype and preference applied, without defaults (``ApplyToVM``).
 
     specs: see `vmi.build`. Raises KubeVirtError.
@@ -54,7 +54,9 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST, specs: Spec
     return template
 
 
-def differs(vm: Manifest, at_start: Manifest, desired: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
+def differs_until_restart(
+    vm: Manifest, at_start: Manifest, desired: Manifest, running: Manifest, kubevirt: KubeVirt
+) -> bool:
     """Whether a VM differs from its guest's start in fields that need a restart.
 
     at_start, desired: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
@@ -144,16 +146,16 @@ def reconcile(
     kubevirt = cluster.kubevirt
     running = schema.canonical(_VMI_SPEC, vmi["spec"])
     try:
-        started: Manifest = applied(at_start, cluster.objects, cluster.release, specs_at_start)["spec"]
-        desired: Manifest = applied(now, cluster.objects, cluster.release, specs_now)["spec"]
+        started: Manifest = applied_template(at_start, cluster.objects, cluster.release, specs_at_start)["spec"]
+        desired: Manifest = applied_template(now, cluster.objects, cluster.release, specs_now)["spec"]
     except KubeVirtError:
         return ReconciledVMI(running)
     vmi = {**vmi, "spec": running}
     spec, changes = _with_devices(_canonical(now), vmi, kubevirt)
-    if differs(now, started, desired, running, kubevirt):
+    if differs_until_restart(now, started, desired, running, kubevirt):
         return ReconciledVMI(spec, LiveUpdate(changes, OTHER_FIELD))
     # virt-controller compares again when it has plugged in the devices as the VM lists them, without the preference.
-    restart = OTHER_FIELD if changes and differs(now, started, desired, spec, kubevirt) else None
+    restart = OTHER_FIELD if changes and differs_until_restart(now, started, desired, spec, kubevirt) else None
     if not kubevirt.live_updates:
         return ReconciledVMI(spec, LiveUpdate(changes, restart))
     updates = [sockets_update(desired, vmi), memory_update(desired, vmi), migration_update(now, vmi)]

@@ -60,7 +60,7 @@ def build_in_place(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -
         spec["startStrategy"] = "Paused"
 
     preference = find.given_or_effective_spec(vm, PREFERENCE, specs, cluster.objects, cluster.release)
-    attach(spec, preference, cluster.kubevirt)
+    attach_automatic_devices(spec, preference, cluster.kubevirt)
 
     instancetype = find.given_or_effective_spec(vm, INSTANCETYPE, specs, cluster.objects, cluster.release)
     _annotate(vm, metadata)
@@ -71,7 +71,7 @@ def build_in_place(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -
     return BuiltVMI(metadata, spec)
 
 
-def attach(spec: Manifest, preference: Manifest | None, kubevirt: KubeVirt) -> None:
+def attach_automatic_devices(spec: Manifest, preference: Manifest | None, kubevirt: KubeVirt) -> None:
     """Adds the disks, the input and the interface that KubeVirt attaches automatically to a canonical VMI spec.
 
     preference: the canonical spec of the preference. Its devices apply twice: here, because they decide what is

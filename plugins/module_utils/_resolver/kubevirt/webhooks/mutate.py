@@ -205,7 +205,7 @@ def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -
     metadata = {key: value for key, value in vm["metadata"].items() if key not in _UNREAD}
     captured = []
     for matcher_field in MATCHER_FIELDS:
-        name = revision_names.referenced(vm, matcher_field, cluster.release).name
+        name = revision_names.referenced_revision(vm, matcher_field, cluster.release).name
         if name:
             namespace = metadata.get("namespace") or ""
             revision = get_readable(cluster.objects, "ControllerRevision", namespace, name)

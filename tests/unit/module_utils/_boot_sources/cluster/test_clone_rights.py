@@ -2,7 +2,7 @@
 
 from plugins.module_utils._boot_sources.cluster.clone_rights import CloneRights
 from plugins.module_utils._boot_sources.source import CloneRight
-from plugins.module_utils._boot_sources.unusable_sources import named_clones
+from plugins.module_utils._boot_sources.unusable_sources import named_clone_rights
 from scripted_server import Store, session_with, status
 
 
@@ -44,11 +44,11 @@ def test_rights_are_asked_before_sources_are_read() -> None:
     store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": True}})})
     with session_with(store) as session:
         rights = CloneRights(session)
-        rights.gather(right.to_all for right in named_clones(vm, None))
+        rights.gather(right.for_all_sources for right in named_clone_rights(vm, None))
         assert len(store.asked) == 1
         assert not rights.refused(_right("a"))
     assert len(store.asked) == 1
-    assert list(named_clones(vm, vm)) == []
+    assert list(named_clone_rights(vm, vm)) == []
 
 
 def test_unanswered_question_refuses_nothing() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.modules.objects import Declaration
-from plugins.module_utils._cluster.modules.virtual_machine import described
+from plugins.module_utils._cluster.modules.virtual_machine import vm_details
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
@@ -32,7 +32,7 @@ def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, stat
 
 
 def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
-    declaration = Declaration("virtual_machines", {"name": {}, "state": {}}, dict, describe=described)
+    declaration = Declaration("virtual_machines", {"name": {}, "state": {}}, dict, describe=vm_details)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     task = Task(check_mode=check)
     declaration._result(params, task, list(results))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.modules.virtual_machine import with_password
+from plugins.module_utils._cluster.modules.virtual_machine import read_password_file
 from plugins.module_utils._resolver.api.errors import FieldError
 
 
@@ -17,7 +17,7 @@ def test_white_space_around_the_password_is_ignored(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("\u2003 my pass word\u00a0\r\n\n", encoding="utf-8")
     provided = options(str(file))
-    assert with_password(provided)["cloud_init"]["password"] == "my pass word"
+    assert read_password_file(provided)["cloud_init"]["password"] == "my pass word"
     assert "password" not in provided["cloud_init"]
 
 
@@ -26,14 +26,14 @@ def test_white_space_around_the_password_is_ignored(tmp_path: Path) -> None:
     [{}, {"cloud_init": None}, options(""), options("/x", type="none"), {**options("/x"), "state": "absent"}],
 )
 def test_no_file_is_read_without_need(provided: dict[str, Any]) -> None:
-    assert with_password(provided) is provided
+    assert read_password_file(provided) is provided
 
 
 def test_an_unreadable_file_is_reported_without_its_content(tmp_path: Path) -> None:
     file = tmp_path / "password"
     with pytest.raises(FieldError, match=r"cloud_init\.password_file: cannot be read: No such file"):
-        with_password(options(str(file)))
+        read_password_file(options(str(file)))
     file.write_bytes(b"secret\xff")
     with pytest.raises(FieldError, match="it is not UTF-8 text") as error:
-        with_password(options(str(file)))
+        read_password_file(options(str(file)))
     assert "secret" not in repr(error.getrepr(style="native"))

@@ -7,7 +7,14 @@ import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.keys import OBSOLETE_FROM_ANNOTATION, REPLACEMENT_ANNOTATION, STATE_LABEL
-from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL, Marks, State, is_active, marks, state_of
+from plugins.module_utils._resolver.api.state import (
+    DEPRECATED_LABEL,
+    State,
+    StateMetadata,
+    is_active,
+    state_metadata,
+    state_of,
+)
 
 
 def labelled(labels: dict[str, Any] | None, annotations: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -35,7 +42,7 @@ def labelled(labels: dict[str, Any] | None, annotations: dict[str, Any] | None =
     ],
 )
 def test_declared_state_is_read_back(options: dict[str, Any], state: State, text: str) -> None:
-    declared = marks(options)
+    declared = state_metadata(options)
     written = [{key: value for key, value in part.items() if value is not None} for part in declared]
     assert state_of(labelled(*written)) == state
     assert state.text == text
@@ -45,12 +52,12 @@ def test_declared_state_is_read_back(options: dict[str, Any], state: State, text
 
 
 def test_state_removes_marks_of_an_inherited_state() -> None:
-    assert marks({"obsolete": {}}).annotations == {OBSOLETE_FROM_ANNOTATION: None}
-    nothing = Marks(
+    assert state_metadata({"obsolete": {}}).annotations == {OBSOLETE_FROM_ANNOTATION: None}
+    nothing = StateMetadata(
         {DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT_ANNOTATION: None, OBSOLETE_FROM_ANNOTATION: None}
     )
-    assert marks({"obsolete": None}) == nothing
-    assert marks({}) == Marks({}, {})
+    assert state_metadata({"obsolete": None}) == nothing
+    assert state_metadata({}) == StateMetadata({}, {})
 
 
 @pytest.mark.parametrize(
@@ -100,5 +107,5 @@ def test_labels_of_others(labels: dict[str, Any] | None, state: str) -> None:
 )
 def test_invalid_states_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldError) as error:
-        marks(options)
+        state_metadata(options)
     assert str(error.value) == message

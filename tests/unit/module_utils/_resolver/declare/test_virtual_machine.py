@@ -97,7 +97,7 @@ def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
     """The action of the plan; what is planned from stays as it is."""
     before = copy.deepcopy((desired, live))
-    manifest, owner, _plugged = vms.reconcile(desired, live, "virtshape")
+    manifest, owner, _plugged = vms.with_live_values(desired, live, "virtshape")
     planned = plan.present(manifest, live, owner)
     assert (desired, live) == before
     return planned.action
@@ -105,16 +105,16 @@ def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
 
 def test_a_new_vm_runs_always_by_default() -> None:
     desired = as_vm(OPTIONS)
-    assert vms.reconcile(desired, None, "virtshape")[0]["spec"]["runStrategy"] == "Always"
+    assert vms.with_live_values(desired, None, "virtshape")[0]["spec"]["runStrategy"] == "Always"
     assert desired == as_vm(OPTIONS)
     halted = as_vm({**OPTIONS, "run_strategy": "Halted"})
-    assert vms.reconcile(halted, None, "virtshape")[0]["spec"]["runStrategy"] == "Halted"
+    assert vms.with_live_values(halted, None, "virtshape")[0]["spec"]["runStrategy"] == "Halted"
     running = as_vm({**OPTIONS, "spec": {"running": False}})
-    assert "runStrategy" not in vms.reconcile(running, None, "virtshape")[0]["spec"]
+    assert "runStrategy" not in vms.with_live_values(running, None, "virtshape")[0]["spec"]
 
 
 def created(options: dict[str, Any]) -> dict[str, Any]:
-    return vms.reconcile(as_vm(options), None, "virtshape")[0]
+    return vms.with_live_values(as_vm(options), None, "virtshape")[0]
 
 
 def test_an_undeclared_run_strategy_stays_as_it_is() -> None:
@@ -137,7 +137,7 @@ def test_neither_defaults_nor_inferred_matchers_are_differences() -> None:
 def test_later_apply_sends_the_inferred_name() -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium"})
     changed = as_vm({**INFERRED, "labels": {"tier": "db"}})
-    manifest, owner, _plugged = vms.reconcile(changed, live, "virtshape")
+    manifest, owner, _plugged = vms.with_live_values(changed, live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
     assert plan.present(manifest, live, owner).action == plan.APPLY
     # And once it was sent, the next run is unchanged.
@@ -202,7 +202,7 @@ def test_vm_with_only_a_preference_can_be_expanded() -> None:
 
 def test_an_expanded_vm_still_follows_its_labels() -> None:
     desired = as_vm({**OPTIONS, "labels": {"tier": "other"}})
-    manifest, owner, _plugged = vms.reconcile(desired, expanded(), "virtshape")
+    manifest, owner, _plugged = vms.with_live_values(desired, expanded(), "virtshape")
     result = plan.present(manifest, expanded(), owner)
     assert result.action == plan.APPLY
     assert result.after == {"metadata": {"labels": {"tier": "other"}}}
@@ -236,10 +236,12 @@ def test_undeclared_memory_stays() -> None:
 
 def test_switching_to_or_from_instancetype_sets_no_memory() -> None:
     live = applied(created(PLAIN))
-    sized = vms.reconcile(as_vm({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape")[0]
+    sized = vms.with_live_values(as_vm({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape")[0]
     assert memory_of(sized) is None
     assert action(sized, live) == plan.APPLY
-    back = vms.reconcile(as_vm(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")[0]
+    back = vms.with_live_values(as_vm(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")[
+        0
+    ]
     assert memory_of(back) is None
 
 
@@ -360,7 +362,7 @@ def test_inferred_matcher_is_taken_over_from_others() -> None:
     live["spec"]["instancetype"] = {"name": "u1.medium"}
     desired = as_vm({**PLAIN, "instancetype": {"infer": "required"}})
     for existing in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
-        manifest, owner, _plugged = vms.reconcile(desired, existing, "virtshape")
+        manifest, owner, _plugged = vms.with_live_values(desired, existing, "virtshape")
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
         assert ("spec", "instancetype", "name") not in (owner or ())
         assert plan.present(manifest, existing, owner).action == plan.APPLY
@@ -408,7 +410,7 @@ def test_inferred_matcher_keeps_its_inferred_kind(mine: bool) -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
     if not mine:
         live["metadata"]["managedFields"] = []
-    manifest, owner, _plugged = vms.reconcile(as_vm(INFERRED), live, "virtshape")
+    manifest, owner, _plugged = vms.with_live_values(as_vm(INFERRED), live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium", "kind": OWN_KIND}
     here = ("spec", "instancetype")
     assert (owner is None) is not mine
@@ -420,7 +422,7 @@ def test_inferred_matcher_keeps_its_inferred_kind(mine: bool) -> None:
 def test_live_matcher_with_name_and_volume_keeps_inference() -> None:
     result = {"name": "u1.medium", "inferFromVolume": "iso"}
     live = applied(created(INFERRED), instancetype=result)
-    manifest = vms.reconcile(as_vm(INFERRED), live, "virtshape")[0]
+    manifest = vms.with_live_values(as_vm(INFERRED), live, "virtshape")[0]
     assert manifest["spec"]["instancetype"] == {"inferFromVolume": "iso"}
 
 
@@ -429,12 +431,12 @@ def test_a_kind_of_other_managers_is_not_declared(kind: str | None) -> None:
     matcher = {"name": "u1.small", "kind": kind} if kind else {"name": "u1.small"}
     live = applied(created({**OPTIONS, "instancetype": {"name": "u1.small"}}), instancetype=matcher)
     desired = as_vm({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
-    assert vms.reconcile(desired, live, "virtshape")[0]["spec"]["instancetype"] == {"name": "u1.small"}
+    assert vms.with_live_values(desired, live, "virtshape")[0]["spec"]["instancetype"] == {"name": "u1.small"}
 
 
 def test_the_cluster_kind_replaces_another_kind() -> None:
     live = applied(created(OPTIONS), instancetype={"name": "u1.small", "kind": OWN_KIND})
-    manifest = vms.reconcile(as_vm(OPTIONS), live, "virtshape")[0]
+    manifest = vms.with_live_values(as_vm(OPTIONS), live, "virtshape")[0]
     assert manifest["spec"]["instancetype"] == {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}
     assert manifest["spec"]["preference"] == {"name": "fedora"}
 

@@ -9,7 +9,7 @@ from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare.virtual_machine import size_mismatch
-from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, NOTHING, RESTART, UNKNOWN, GuestEffect
+from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect
 from plugins.module_utils._resolver.guest.predict import admitted_effect, assumed_vmi, guest_effect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
@@ -94,11 +94,11 @@ def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None
         for planned in (vm("two"), vm(), vm(**connected("lan")))
     )
     if release.has(behaviour.KEEPS_RESTART_CONDITION):
-        assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (RESTART, condition["message"], False)
+        assert (sockets.needs, sockets.reason, sockets.restart_superfluous) == (RESTART, condition["message"], False)
     else:
-        assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (LIVE, "", False)
-    assert (undone.needs, undone.requested_in_vain) == (NOTHING, release.has(behaviour.KEEPS_RESTART_CONDITION))
-    assert (plugged.needs, plugged.requested_in_vain) == (LIVE, release.has(behaviour.KEEPS_RESTART_CONDITION))
+        assert (sockets.needs, sockets.reason, sockets.restart_superfluous) == (LIVE, "", False)
+    assert (undone.needs, undone.restart_superfluous) == (NOTHING, release.has(behaviour.KEEPS_RESTART_CONDITION))
+    assert (plugged.needs, plugged.restart_superfluous) == (LIVE, release.has(behaviour.KEEPS_RESTART_CONDITION))
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
@@ -195,7 +195,7 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
 )
 def test_volumes_need_a_restart_without_declarative_hotplug(before: Manifest, after: Manifest, field: str) -> None:
     result = foreseen(before, after, running(before), Cluster(Objects(TYPES), KubeVirt(NEWEST, BY_REQUEST)))
-    assert (result.needs, result.unrequested) == (RESTART, True)
+    assert (result.needs, result.restart_unasked) == (RESTART, True)
     assert str(result.reason).startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert field in str(result.reason)
 
@@ -215,13 +215,13 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
     devices = instance["spec"]["domain"]["devices"]
     cluster = Cluster(Objects([*TYPES, *preferences]), KubeVirt(NEWEST))
     result = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
-    assert (result.needs, result.unrequested) == (RESTART, True)
+    assert (result.needs, result.restart_unasked) == (RESTART, True)
     assert "domain.devices.disks.root.disk.bus" in str(result.reason)
     # KubeVirt's request comes first.
     requested = preferring("virtio")
     requested["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     result = foreseen(preferring("sata"), requested, instance, cluster)
-    assert (result.needs, result.unrequested) == (RESTART, False)
+    assert (result.needs, result.restart_unasked) == (RESTART, False)
     # A guest that does not run yet is not restarted for it, nor one that has it already.
     early = {**instance, "status": {**instance["status"], "phase": "Scheduling"}}
     assert foreseen(preferring("sata"), preferring("virtio"), early, cluster).needs == NOTHING
@@ -339,7 +339,7 @@ def sized(guest: str = "1Gi", sockets: int = 1, migratable: bool = True, **field
 
 
 def assumed(before: Manifest, after: Manifest, settings: Manifest | None = None) -> str:
-    return guest_effect(before, after, ASSUMED, Cluster(Objects([]), KubeVirt(NEWEST, settings or {}))).needs
+    return guest_effect(before, after, UNREAD_VMI, Cluster(Objects([]), KubeVirt(NEWEST, settings or {}))).needs
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_removal_of_a_plugged_network_needs_restart() -> None:
     kept = guest_effect(with_lan, copy.deepcopy(with_lan), plugged, cluster)
     assert (kept.needs, kept.outstanding) == (NOTHING, ())
     removed = guest_effect(with_lan, vm(), plugged, cluster)
-    assert (removed.needs, removed.unrequested) == (RESTART, True)
+    assert (removed.needs, removed.restart_unasked) == (RESTART, True)
     assert removed.outstanding == ("domain.devices.interfaces.lan", "networks.lan")
     assert [change["field"] for change in removed.changes] == ["domain.devices.interfaces", "networks"]
     # KubeVirt unplugs an interface that the VM keeps with the state `absent`.

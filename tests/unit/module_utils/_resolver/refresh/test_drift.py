@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.guest.effect import ASSUMED, NOTHING, GuestEffect, MaybeVMI
+from plugins.module_utils._resolver.guest.effect import NOTHING, UNREAD_VMI, GuestEffect, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.find import Specs
@@ -38,7 +38,7 @@ def judged(vm: dict[str, Any], objects: Lookup, kubevirt: KubeVirt = DEFAULT, in
 
 
 def changed_specs(
-    vm: dict[str, Any], before: Specs, after: Specs, kubevirt: KubeVirt = DEFAULT, instance: MaybeVMI = ASSUMED
+    vm: dict[str, Any], before: Specs, after: Specs, kubevirt: KubeVirt = DEFAULT, instance: MaybeVMI = UNREAD_VMI
 ) -> GuestEffect:
     """The effect of other specs on a VM."""
     without = GuestEffect(NOTHING)

@@ -13,7 +13,7 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
 from plugins.module_utils._resolver.kubevirt.vmi import live_update
 
-applied, differs = live_update.applied, live_update.differs
+applied, differs = live_update.applied_template, live_update.differs_until_restart
 
 Manifest = dict[str, Any]
 
