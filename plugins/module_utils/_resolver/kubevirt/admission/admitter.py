@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...api import behaviour
 from ..config.cluster import KubeVirt
 from . import (
     claims,
@@ -16,7 +17,6 @@ from . import (
     interfaces,
     networks,
     scheduling,
-    since,
     virtual_machine,
     vmi_only,
     volumes,
@@ -82,7 +82,7 @@ def virtual_machine_causes(
     """
     causes = list(virtual_machine.data_source_groups(stored))
     if before is None and not causes:
-        if kubevirt.release.has(since.OLD_GATES_REFUSED):
+        if kubevirt.release.has(behaviour.OLD_GATES_REFUSED):
             causes = list(_discontinued(stored["template"]["spec"], kubevirt))
         causes = causes or list(interfaces.DISCONTINUED(applied["template"]["spec"], "spec", kubevirt))
     causes = causes or list(_vm(applied, kubevirt))

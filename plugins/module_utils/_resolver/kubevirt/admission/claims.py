@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from ...api import behaviour
 from ...api.name_rules import label, quoted, subdomain
 from ..config.cluster import KubeVirt
-from . import since
 from .rows import Group, Place, Row, conforms, exactly_one, gate, required, unique
 from .rule import INVALID, Cause, Spec
 
@@ -96,12 +96,12 @@ _KINDS: Final = (_Kind("gpus", "GPUsWithDRA", False), _Kind("hostDevices", "Host
 
 def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCreationDRA."""
-    if not kubevirt.release.has(since.DEVICE_NEEDED):
+    if not kubevirt.release.has(behaviour.DEVICE_NEEDED):
         return
-    if not kubevirt.release.has(since.HOST_DEVICE_CLAIMS):
+    if not kubevirt.release.has(behaviour.HOST_DEVICE_CLAIMS):
         yield from _claims_of_gpus(spec, path, kubevirt)
         return
-    if kubevirt.release.has(since.CLAIMS_CHECKED):
+    if kubevirt.release.has(behaviour.CLAIMS_CHECKED):
         yield from _CLAIMS(spec, path, kubevirt)
     owners: dict[Request, str] = {}
     repeated: list[Cause] = []

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ...api import quantity
+from ...api import behaviour, quantity
 from ...api.errors import Panic, QuantityError
 from ...api.name_rules import quoted
 from ...api.quantity import Quantity
 from ..config.cluster import KubeVirt
 from ..vmi.vmi import vcpus
-from . import since
 from .rows import Check, Group, Place, Row, is_set, needs, one_of
 from .rule import ARM64, INVALID, Cause, Spec, amount
 
@@ -129,7 +128,7 @@ def _memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator
     try:
         size = quantity.parse(page).value
     except QuantityError:
-        field = "memory.hugepages.pageSize" if kubevirt.release.has(since.PAGE_SIZE_FIELD) else "hugepages.size"
+        field = "memory.hugepages.pageSize" if kubevirt.release.has(behaviour.PAGE_SIZE_FIELD) else "hugepages.size"
         yield Cause(INVALID, f"pageSize must be an amount such as 2Mi, not {quoted(page)}", f"{path}.domain.{field}")
         return
     requested = amount(domain["resources"], "requests", "memory")

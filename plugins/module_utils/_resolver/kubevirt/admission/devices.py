@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ...api import behaviour
 from ...api.fields import ENUMS
 from ..config.cluster import KubeVirt
-from . import since
 from .rows import Group, Place, Row, closed, gate, if_open, one_of, required
 from .rule import ARM64, INVALID, S390X, Cause, Spec
 
@@ -64,9 +64,9 @@ def _pool(policy: str, place: Place) -> str:
 
 IO_THREADS: Final = Group(  # validateIOThreadsPolicy
     "",
-    Row("domain.ioThreadsPolicy", one_of("shared", "auto", "supplementalPool"), since=since.SUPPLEMENTAL_POOL),
-    Row("domain.ioThreadsPolicy", one_of("shared", "auto"), until=since.SUPPLEMENTAL_POOL),
-    Row("domain.ioThreadsPolicy", _pool, at="{spec}.domain.ioThreads.count", since=since.SUPPLEMENTAL_POOL),
+    Row("domain.ioThreadsPolicy", one_of("shared", "auto", "supplementalPool"), since=behaviour.SUPPLEMENTAL_POOL),
+    Row("domain.ioThreadsPolicy", one_of("shared", "auto"), until=behaviour.SUPPLEMENTAL_POOL),
+    Row("domain.ioThreadsPolicy", _pool, at="{spec}.domain.ioThreads.count", since=behaviour.SUPPLEMENTAL_POOL),
 )
 INPUTS: Final = Group(  # validateInputDevices
     "domain.devices.inputs[]",
@@ -86,7 +86,7 @@ OTHERS: Final = Group(
     Row("domain.devices.downwardMetrics", gate("DownwardMetrics")),
     Group(
         "domain.devices.filesystems[]",
-        Row("name", _filesystem, at="{spec}.domain.devices.filesystems", since=since.FILESYSTEM_GATES),
+        Row("name", _filesystem, at="{spec}.domain.devices.filesystems", since=behaviour.FILESYSTEM_GATES),
     ),
     # validateVideoConfig
     Row("domain.devices.video", gate("VideoConfig"), at=_VIDEO),
@@ -110,7 +110,7 @@ _ANNOTATIONS: Final = {
 
 def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualization."""
-    if not kubevirt.release.has(since.NVIDIA_GRACE):
+    if not kubevirt.release.has(behaviour.NVIDIA_GRACE):
         return
     certain, ambiguous = _grace_devices(spec, path, kubevirt)
     enabled = kubevirt.has_gate(_GRACE_GATE)
@@ -128,7 +128,7 @@ def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: the position of its metadata."""
     certain, _ambiguous = _grace_devices(spec, "spec", kubevirt)
-    if not certain or not kubevirt.release.has(since.NVIDIA_GRACE):
+    if not certain or not kubevirt.release.has(behaviour.NVIDIA_GRACE):
         return
     for annotation, problem in _ANNOTATIONS.items():
         if annotations.get(annotation) == "true":

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...api import behaviour
 from ...api.fields import ENUMS
 from ...api.name_rules import label, quoted
 from ..config.cluster import KubeVirt
 from ..config.gates import PLUG_DECLARED
-from . import since
 from .interfaces import PCI_ADDRESS
 from .rows import Group, Place, Row, at_most, at_most_one, closed, conforms, matches, one_of, unique
 from .rule import INVALID, Cause, Spec
@@ -82,7 +82,7 @@ def _block_size(disk: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield Cause(INVALID, "blockSize has custom and matchVolume; remove one", f"{path}.blockSize")
         return
     logical, physical, granularity = (custom.get(name, 0) for name in ("logical", "physical", "discardGranularity"))
-    small_only = kubevirt.release.has(since.SATA_BLOCKS) and _bus_of(disk) == "sata"
+    small_only = kubevirt.release.has(behaviour.SATA_BLOCKS) and _bus_of(disk) == "sata"
     problems = {}
     if logical > physical:
         problems["logical"] = f"{logical} is more than the physical size, {physical}; lower it"
@@ -127,7 +127,7 @@ def _volume(place: Place) -> Spec | None:
 def _has_volume(name: str, place: Place) -> str:
     if _volume(place) is not None:
         return ""
-    if "cdrom" in place.entry and place.kubevirt.release.has(since.EMPTY_CDROMS):
+    if "cdrom" in place.entry and place.kubevirt.release.has(behaviour.EMPTY_CDROMS):
         open_gate = place.kubevirt.has_gate(PLUG_DECLARED)
         return "" if open_gate else f"is of an empty CD-ROM, which {closed(PLUG_DECLARED)}"
     return f"{quoted(name)} is no volume; add one, or remove the disk"
@@ -182,7 +182,9 @@ def _reservation(disks: list[Spec], place: Place) -> str:
     """validatePersistentReservation."""
     if not any((disk.get("lun") or {}).get("reservation") for disk in disks):
         return ""
-    permitted = place.kubevirt.reserves_persistently if place.kubevirt.release.has(since.RESERVATION_SETTING) else None
+    permitted = (
+        place.kubevirt.reserves_persistently if place.kubevirt.release.has(behaviour.RESERVATION_SETTING) else None
+    )
     if permitted is None:
         permitted = place.kubevirt.has_gate("PersistentReservation")
     return "" if permitted else "has a reservation, which the KubeVirt object does not enable; remove it"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
+from ...api import behaviour
 from ...api.name_rules import quoted
 from ..config.cluster import KubeVirt
 from ..config.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
-from . import since
 from .rows import Group, Place, Row, at_most_one, gate, needs, required
 from .rule import AMD64, INVALID, S390X, Cause, Spec
 from .volumes import absolute_path
@@ -29,7 +29,7 @@ def _machine_type(machine: str, place: Place) -> str:
     """validateEmulatedMachine."""
     allowed = place.kubevirt.emulated_machines(place.spec.get("architecture", ""))
     # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
-    slash = "/" in machine and place.kubevirt.release.has(since.MACHINE_WITHOUT_SLASH)
+    slash = "/" in machine and place.kubevirt.release.has(behaviour.MACHINE_WITHOUT_SLASH)
     if not machine or (not slash and any(fnmatchcase(machine, pattern) for pattern in allowed)):
         return ""
     return f"must be one of {', '.join(allowed)}, not {quoted(machine)}"
@@ -38,9 +38,9 @@ def _machine_type(machine: str, place: Place) -> str:
 def _acpi_tables(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateFirmwareACPI."""
     tables = (spec["domain"].get("firmware") or {}).get("acpi")
-    if tables is None or not kubevirt.release.has(since.ACPI):
+    if tables is None or not kubevirt.release.has(behaviour.ACPI):
         return
-    field, has_msdm = f"{path}.acpi", kubevirt.release.has(since.MSDM)
+    field, has_msdm = f"{path}.acpi", kubevirt.release.has(behaviour.MSDM)
     known = ("slicNameRef", "msdmNameRef") if has_msdm else ("slicNameRef",)
     names = [name for name in known if tables.get(name)]
     if not names:
@@ -56,7 +56,7 @@ def _acpi_tables(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def _secure_boot(efi: Spec, place: Place) -> str:
     domain = place.spec["domain"]
-    exempt = place.kubevirt.release.has(since.TDX_WITHOUT_SMM) and "tdx" in (domain.get("launchSecurity") or {})
+    exempt = place.kubevirt.release.has(behaviour.TDX_WITHOUT_SMM) and "tdx" in (domain.get("launchSecurity") or {})
     if not efi.get("secureBoot", True) or _has_smm(domain) or exempt:
         return ""
     return "boots securely, which needs features.smm; set it, or secureBoot to false"
@@ -99,12 +99,12 @@ def launch_security(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause
     if security is None:
         return
     place = Place(spec, path, kubevirt, {})
-    if architecture == S390X and kubevirt.release.has(since.SECURE_EXECUTION):
+    if architecture == S390X and kubevirt.release.has(behaviour.SECURE_EXECUTION):
         yield from _closed("SecureExecution", place, field)
     chosen = [name for name in _LAUNCH_SECURITY_GATES if name in security]
-    if not kubevirt.release.has(since.ONE_LAUNCH_SECURITY):
+    if not kubevirt.release.has(behaviour.ONE_LAUNCH_SECURITY):
         # These releases know no other type than SEV.
-        if "sev" not in security and kubevirt.release.has(since.BARE_LAUNCH_SECURITY):
+        if "sev" not in security and kubevirt.release.has(behaviour.BARE_LAUNCH_SECURITY):
             return
         chosen = ["sev"]
     elif architecture == S390X:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ...api import behaviour
 from ...api.fields import ENUMS
 from ...api.name_rules import port_name, quoted
 from ..config.cluster import KubeVirt
-from . import since
 from .rows import (
     Check,
     Group,
@@ -168,22 +168,22 @@ _is_port: Final = within(_PORTS)
 DISCONTINUED: Final = Group(  # validateDiscontinuedBindings, when a VM or VMI is created
     _PATH,
     Row("slirp", _discontinued),
-    Row("passt", _discontinued, since=since.BINDINGS_DISCONTINUED),
-    Row("macvtap", _discontinued, since=since.BINDINGS_DISCONTINUED),
+    Row("passt", _discontinued, since=behaviour.BINDINGS_DISCONTINUED),
+    Row("macvtap", _discontinued, since=behaviour.BINDINGS_DISCONTINUED),
 )
 STATES: Final = Group(
     _PATH,
-    Row("state", one_of("", "absent", "down", "up"), since=since.LINK_STATES),
-    Row("state", one_of("", "absent"), until=since.LINK_STATES),
+    Row("state", one_of("", "absent", "down", "up"), since=behaviour.LINK_STATES),
+    Row("state", one_of("", "absent"), until=behaviour.LINK_STATES),
     Row("state", _state),
 )
 BINDINGS: Final = Group(  # validateInterfaceBinding
     _PATH,
-    Row("", exactly_one("bridge", "masquerade", "sriov", "passtBinding", "binding"), since=since.BINDING_NEEDED),
-    Row("passt", gate("Passt"), at=_NAME, until=since.BINDINGS_DISCONTINUED),
-    Row("macvtap", gate("Macvtap"), at=_NAME, until=since.BINDINGS_DISCONTINUED),
-    Row("macvtap", _only_on("multus", "a network of Multus"), at=_NAME, until=since.BINDINGS_DISCONTINUED),
-    Row("passt", _only_on("pod", "the pod network"), at=_NAME, until=since.BINDINGS_DISCONTINUED),
+    Row("", exactly_one("bridge", "masquerade", "sriov", "passtBinding", "binding"), since=behaviour.BINDING_NEEDED),
+    Row("passt", gate("Passt"), at=_NAME, until=behaviour.BINDINGS_DISCONTINUED),
+    Row("macvtap", gate("Macvtap"), at=_NAME, until=behaviour.BINDINGS_DISCONTINUED),
+    Row("macvtap", _only_on("multus", "a network of Multus"), at=_NAME, until=behaviour.BINDINGS_DISCONTINUED),
+    Row("passt", _only_on("pod", "the pod network"), at=_NAME, until=behaviour.BINDINGS_DISCONTINUED),
     Row("masquerade", _only_on("pod", "the pod network"), at=_NAME),
     Row("macAddress", _reserved),
     Row("bridge", _bridge, at=_NAME),
@@ -204,8 +204,8 @@ FIELDS: Final = Group(  # validateInterfacesFields
         Group("ports[]", unique("name"), Row("name", conforms(port_name))),
         Group(
             "ports[]",
-            Row("port", _is_port, since=since.PORT_FIELD, absent=True),
-            Row("port", _is_port, at="{entry}", until=since.PORT_FIELD, absent=True),
+            Row("port", _is_port, since=behaviour.PORT_FIELD, absent=True),
+            Row("port", _is_port, at="{entry}", until=behaviour.PORT_FIELD, absent=True),
             Row("protocol", one_of("", "TCP", "UDP")),
         ),
         when=_is_on_pod,

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ...api import behaviour
 from ...api.name_rules import label, label_key, quoted
 from ...api.quantity import parse
 from ..config.cluster import KubeVirt
-from . import since
 from .rows import Group, Place, Row, conforms
 from .rule import INVALID, Cause, Spec, items
 
@@ -74,7 +74,7 @@ def not_permitted(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         return
     for kind, noun, gate in _CLAIMED_KINDS:
         claimable = kubevirt.has_gate(gate)
-        if claimable and not kubevirt.release.has(since.UNCLAIMED_PERMITTED):
+        if claimable and not kubevirt.release.has(behaviour.UNCLAIMED_PERMITTED):
             continue
         for device, field in items(spec, path, f"domain.devices.{kind}"):
             claimed = claimable and ("claimName" in device or "requestName" in device)

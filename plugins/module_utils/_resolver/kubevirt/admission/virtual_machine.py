@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ...api import behaviour
 from ...api.errors import KubeVirtError
 from ...api.name_rules import join_or, quoted
 from ..config.cluster import KubeVirt
 from ..vmi.hotplug import check_memory_hotplug
-from . import cpu, since
+from . import cpu
 from .rows import closed
 from .rule import INVALID, Cause, Spec, items
 
@@ -56,7 +57,7 @@ def run_strategy(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield Cause(INVALID, "running excludes runStrategy; remove running, which is deprecated", "spec.running")
     elif "running" not in vm and strategy is None:
         yield Cause(INVALID, "runStrategy is missing; set it", "spec.running")
-    if strategy == _AS_RECEIVER and kubevirt.release.has(since.WAIT_AS_RECEIVER):
+    if strategy == _AS_RECEIVER and kubevirt.release.has(behaviour.WAIT_AS_RECEIVER):
         if not kubevirt.has_gate("DecentralizedLiveMigration"):
             message = f"{_AS_RECEIVER} {closed('DecentralizedLiveMigration')}"
             yield Cause(INVALID, f"runStrategy {message}", "spec.runStrategy")
@@ -83,7 +84,7 @@ def data_volume_templates(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     used = {volume[source].get(key) for volume in volumes for source, key in sources if volume.get(source)}
     for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
         field = f"spec.dataVolumeTemplate[{index}]"
-        cause = _data_volume(template, field, kubevirt.release.has(since.EXTERNAL_POPULATION))
+        cause = _data_volume(template, field, kubevirt.release.has(behaviour.EXTERNAL_POPULATION))
         if cause is not None:
             yield cause
         elif template["metadata"].get("name", "") not in used:

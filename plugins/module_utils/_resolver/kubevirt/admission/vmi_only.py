@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...api import behaviour
 from ...api.name_rules import quoted
 from ..config.cluster import KubeVirt
 from ..vmi.defaults import HYPERV_NEEDS
-from . import since
 from .rows import Check, Group, Place, Row, one_of
 from .rule import AMD64, ARM64, INVALID, S390X, Cause, Spec, amount
 
@@ -121,7 +121,7 @@ _OF_ARCHITECTURE: Final = {
 def architecture(spec: Spec, path: str, kubevirt: KubeVirt) -> list[Cause]:
     """ValidateVirtualMachineInstancePerArch."""
     name = spec.get("architecture", "")
-    if name != ARM64 and not kubevirt.release.has(since.ARCHITECTURES):
+    if name != ARM64 and not kubevirt.release.has(behaviour.ARCHITECTURES):
         return []
     if name not in _OF_ARCHITECTURE:
         message = f"architecture must be amd64, arm64 or s390x, not {quoted(name)}"

@@ -100,13 +100,18 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         for older, newer in zip(minors, minors[1:])
     }
     assert {version: " ".join(sorted(names)) for version, names in changed.items()} == {
-        "1.4": "captures_in_status conflict_cause conflict_list crashes_without_matcher leaves_empty_machine",
-        "1.5": "checks_captured_name plugs_only_scsi refuses_unknown_objects serves_old_versions stages_volumes"
-        " updates_live_by_default vm_memory_counts",
-        "1.6": "any_memory_conflicts named_and_inferred reads_old_revisions replaces_volumes"
-        " requests_guest_memory sets_matcher_kind takes_architecture_of_sources",
-        "1.7": "crashes_without_matcher keeps_restart_condition restarts_for_pod_network",
-        "1.8": "creates_panic_device infers_from_snapshots warns_of_launch_security",
+        "1.4": "acpi architectures captures_in_status conflict_cause conflict_list crashes_without_matcher"
+        " external_population filesystem_gates leaves_empty_machine link_states old_gates_refused"
+        " supplemental_pool",
+        "1.5": "bare_launch_security checks_captured_name device_needed empty_cdroms machine_without_slash msdm"
+        " plugs_only_scsi refuses_unknown_objects secure_execution serves_old_versions stages_volumes"
+        " updates_live_by_default vm_memory_counts wait_as_receiver",
+        "1.6": "any_memory_conflicts named_and_inferred one_launch_security reads_old_revisions replaces_volumes"
+        " requests_guest_memory sata_blocks sets_matcher_kind takes_architecture_of_sources",
+        "1.7": "bindings_discontinued crashes_without_matcher host_device_claims keeps_restart_condition"
+        " page_size_field restarts_for_pod_network",
+        "1.8": "binding_needed claims_checked creates_panic_device infers_from_snapshots nvidia_grace port_field"
+        " reservation_setting tdx_without_smm unclaimed_permitted warns_of_launch_security",
     }
 
 
