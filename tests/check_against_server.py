@@ -12,7 +12,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import KINDS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check import evaluate, objects, sources, tasks
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check import (
+    checked_objects,
+    evaluate,
+    sources,
+    tasks,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.templates import Templates
 
@@ -93,7 +98,7 @@ def files(folder: Path) -> Iterator[File]:
             if here.manifest.get("kind") in kinds
         ]
         result = [here for here in every if not here.problem]
-        unreadable = len(every) - len(result) + len(list(objects.unreadable_kinds(repository)))
+        unreadable = len(every) - len(result) + len(list(checked_objects.unreadable_kinds(repository)))
         if result or unreadable:
             yield File(path, result, unreadable)
 
@@ -116,12 +121,12 @@ def compared(
         entries = [
             entry
             for here in file.found
-            for entry in objects.objects_of_manifest(here, kubevirt.release, "default")
-            if isinstance(entry, objects.CheckedObject)
+            for entry in checked_objects.objects_of_manifest(here, kubevirt.release, "default")
+            if isinstance(entry, checked_objects.CheckedObject)
         ]
-        known = objects.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
+        known = checked_objects.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
         for here in file.found:
-            label = f"{file.path}: {objects.label(here.manifest)}"
+            label = f"{file.path}: {checked_objects.label(here.manifest)}"
             for level, validation in VALIDATION.items():
                 ours, server = _ours(here, known, kubevirt, level), _server(session, here.manifest, validation)
                 if _agree(ours, server):
@@ -141,12 +146,12 @@ def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
         _create(session, manifest)
 
 
-def _ours(here: sources.SourceManifest, known: objects.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
+def _ours(here: sources.SourceManifest, known: checked_objects.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
     errors: list[LocatedFinding] = []
-    for entry in objects.objects_of_manifest(here, kubevirt.release, "default"):
+    for entry in checked_objects.objects_of_manifest(here, kubevirt.release, "default"):
         if isinstance(entry, LocatedFinding):
             errors.append(entry)
-        elif isinstance(entry, objects.CheckedObject):
+        elif isinstance(entry, checked_objects.CheckedObject):
             errors += evaluate.evaluate([entry], known, kubevirt, level)
     notes = "".join(item.message for item in errors if item.rule in ("unchecked", "not-found"))
     errors = [

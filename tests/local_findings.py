@@ -21,13 +21,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import findings as preflight
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check import evaluate
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.command import EXTENSIONS
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding, Location
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.objects import (
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.checked_objects import (
     CheckedObject,
     KnownObjects,
     objects_of_manifest,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.command import EXTENSIONS
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.sources import SourceManifest
 
 Manifest = dict[str, Any]

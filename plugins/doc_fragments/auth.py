@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How to reach the cluster, and as whom; `_cluster/modules/options.py` has the same options."""
+"""How to reach the cluster, and as whom; `_cluster/modules/shared_options.py` has the same options."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options shared by modules that declare one object or a list; see the options of `_cluster/modules/options.py`."""
+"""The options shared by modules that declare one object or a list, as `_cluster/modules/shared_options.py` has them."""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ from ..module_utils._capacity.cluster.vm_resources import vm_resources
 from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
-from ..module_utils._cluster.modules.options import AUTH, REQUESTS
 from ..module_utils._cluster.modules.results import server_warnings
+from ..module_utils._cluster.modules.shared_options import AUTH, REQUESTS
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
 from ..module_utils._resolver.declare.option_checks import shape_problem, unknown_option

@@ -345,12 +345,14 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.extension import BootSources
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.extension import Capacity
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.vm_boot_sources import (
+    BootSources,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_capacity import Capacity
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.extension import Templates
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.vm_templates import Templates
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._vm_options import VM_OPTIONS
 
 MODULE = module(

@@ -15,7 +15,7 @@ from typing import Any, Final
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
-from ..module_utils._cluster.modules.options import AUTH
+from ..module_utils._cluster.modules.shared_options import AUTH
 from ..module_utils._resolver.api import unquoted
 from ._direct_execution import environment_of, execute_directly, module_of
 from ._kubeconfig import on_controller

@@ -15,7 +15,7 @@ from ansible.errors import AnsibleError
 from ansible.parsing.vault import is_encrypted
 
 from ..module_utils._cluster.client.kubeconfig import CREDENTIALS, kubeconfig_content
-from ..module_utils._cluster.modules.options import AUTH
+from ..module_utils._cluster.modules.shared_options import AUTH
 
 _DEFAULT: Final = "~/.kube/config"
 _LISTS: Final = ("clusters", "contexts", "users")

@@ -33,9 +33,9 @@ from ..module_utils._task_objects import KUBEVIRT_VM, module_of
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects
 from ._check import sources
+from ._check.checked_objects import VM, CheckedObject, KnownObjects
 from ._check.evaluate import refusals
 from ._check.findings import LineFinder, Location
-from ._check.objects import VM, CheckedObject, KnownObjects
 from ._check.placeholders import FORMS
 from ._check.sources import UsageError
 from ._check.tasks import Links, add_linked_files, manifests_of, task_manifests

@@ -21,7 +21,9 @@ from upload_flags import Refused, Wish, wish
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload as act
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import _SPEC
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.state import BootSourceState
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source_state import (
+    BootSourceState,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import represented_object
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload import UploadFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from checkout import CHECKOUT
 
-from _resolver.catalog.objects import expand_catalog
+from _resolver.catalog.definitions import expand_catalog
 
 CATALOG = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"
 # The parameter that a reference stands for tells its kind where the reference itself does not.

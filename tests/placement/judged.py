@@ -13,15 +13,17 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import PodPlacer  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.cluster_state import (  # noqa: E402
+    ClusterState,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.pod_placer import PodPlacer  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.scheduler_view import (  # noqa: E402
     PodInfo,
     Storage,
     from_manifest,
     node,
     with_volume_affinity,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.state import ClusterState  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]

@@ -18,7 +18,9 @@ import yaml
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / ".cache" / "collections"))
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.definitions import (
+    expand_catalog,
+)
 
 PROSE = frozenset(
     {

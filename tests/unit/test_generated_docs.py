@@ -15,7 +15,7 @@ from loaded_files import load
 
 from plugins.doc_fragments import attributes, auth, declare, instancetype_options, preference_options, selection, writes
 from plugins.module_utils._cluster.modules.module import ON_FAILURE
-from plugins.module_utils._cluster.modules.options import (
+from plugins.module_utils._cluster.modules.shared_options import (
     AUTH,
     CONCURRENCY,
     DRY_RUN,

@@ -11,11 +11,11 @@ from .._resolver.api.name_rules import quoted
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from . import preferences
-from .catalog import SizeClass
 from .machine import MIB, Machine, rounded_up
 from .memory import Given, Memory, identity
 from .preferences import Choice
 from .rules import Rules
+from .size_catalog import SizeClass
 from .sizes import Need
 
 # KubeVirt plugs memory in blocks of this size, and the hypervisor rounds to whole MiB.

@@ -10,7 +10,6 @@ from .._resolver.api.name_rules import first_names
 from .._resolver.api.release import Release
 from .._resolver.choose.sizes import shortage, waste_of
 from . import preferences
-from .catalog import Size, catalog_of, need_text
 from .forklift import objects as forklift_objects
 from .machine import Machine, machines_of
 from .memory import Given, bounds_of, identity, remembered, written
@@ -18,6 +17,7 @@ from .naming import vm_names
 from .plan import Plan, plan_of
 from .rule_checks import UNKNOWN, There, check, keys_of, several
 from .rules import Rules, rules_of
+from .size_catalog import Size, catalog_of, need_text
 from .sizing import Catalog, retained_sizes, sized
 from .vm_options import Unmapped, options_of, parts_of
 

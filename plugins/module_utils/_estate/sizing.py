@@ -14,11 +14,11 @@ from .._resolver.api.tree import value_at
 from .._resolver.choose.fitting import rejection_of_pair
 from .._resolver.choose.sizes import is_enough, waste_of
 from . import sizes
-from .catalog import Size, manifest_of, need_text, new_size, preferences_of, remembered_sizes, sizes_of
 from .machine import MOST_MEMORY, MOST_VCPUS
 from .memory import Memory, bounds_of, identity
 from .plan import Plan
 from .rules import Rules
+from .size_catalog import Size, manifest_of, need_text, new_size, preferences_of, remembered_sizes, sizes_of
 from .sizes import Need
 
 

@@ -23,9 +23,9 @@ from ...module_utils._resolver.kubevirt.find import infer
 from ...module_utils._resolver.kubevirt.find.find import effective_spec
 from ...module_utils._resolver.kubevirt.vm.readiness import run_strategy
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
+from .checked_objects import VM, CheckedObject, KnownObjects, has_name
 from .evaluate import shown_change
 from .findings import LocatedFinding
-from .objects import VM, CheckedObject, KnownObjects, has_name
 
 NEEDS_RESTART: Final = "needs-restart"
 _SHOWN: Final = 3

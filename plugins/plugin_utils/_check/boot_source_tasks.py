@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS
 from ...module_utils._resolver.api.release import Release
+from .checked_objects import KnownObjects
 from .default_labels import is_known, label_findings
 from .findings import LocatedFinding, Location
-from .objects import KnownObjects
-from .options import COLLECTION
+from .option_errors import COLLECTION
 from .sources import LocatedDocument, mapping_items
 
 Options = dict[str, Any]

@@ -18,9 +18,9 @@ from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from . import boot_source_tasks, containerfiles, default_labels
-from .extension import CheckExtension
+from .check_extension import CheckExtension
+from .checked_objects import LABELED, VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding
-from .objects import LABELED, VM, CheckedObject, KnownObjects
 from .sources import LocatedDocument, is_containerfile
 from .tasks import TaskObject, virtual_machine_of
 

@@ -14,9 +14,9 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
+from .checked_objects import CheckedObject
 from .findings import LocatedFinding
-from .objects import CheckedObject
-from .options import COLLECTION
+from .option_errors import COLLECTION
 from .sources import LocatedDocument, mapping_items
 
 _KEYS: Final = ("series", "families")

@@ -21,10 +21,10 @@ from ...module_utils._resolver.api.quantity import parse
 from ...module_utils._resolver.api.tree import shown_differences
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight.references import requested_size, storage_class_of, templates_of
+from .checked_objects import CRON, UNCHECKED_KINDS, VM, CheckedObject, has_name
 from .evaluate import shown_change
 from .findings import LocatedFinding
 from .matching import Matching
-from .objects import CRON, UNCHECKED_KINDS, VM, CheckedObject, has_name
 from .placeholders import is_unknown
 
 ADDED: Final = "added"

@@ -13,8 +13,8 @@ from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.kubevirt.find.lookup import get_readable
 from ...module_utils._resolver.preflight.collisions import MAKES, Name, Use, collisions, uses
 from ...module_utils._resolver.preflight.existing_disks import is_own
+from .checked_objects import VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding
-from .objects import VM, CheckedObject, KnownObjects
 from .placeholders import is_unknown
 
 # A disk that KubeVirt uses instead of a new one → the volume and the option that use it as it is.

@@ -21,13 +21,13 @@ from . import base as bases
 from . import (
     catalogs,
     changes,
+    checked_objects,
     collisions,
     configuration,
     default_labels,
     evaluate,
     hosts,
     matching,
-    objects,
     prerequisites,
     reports,
     revisions,
@@ -35,13 +35,13 @@ from . import (
     tasks,
 )
 from .boot_sources import BootSources
+from .check_extension import CheckExtension
+from .checked_objects import CheckedObject, KnownObjects
 from .conversion import Conversion
 from .diagnosis import Diagnosis
-from .extension import CheckExtension
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
 from .kustomizations import Kustomized
-from .objects import CheckedObject, KnownObjects
 from .placeholders import MANY, Placeholders
 from .sources import UsageError
 from .templates import Templates
@@ -154,7 +154,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         findings = placeholders.certain(findings, judged.findings)
     head, base, found = judged.head, judged.base, judged.changes
     read = head.repository
-    judged_objects = (declared for declared in head.objects if declared.manifest["kind"] not in objects.STORAGE)
+    judged_objects = (declared for declared in head.objects if declared.manifest["kind"] not in checked_objects.STORAGE)
     findings += placeholders.notes({declared.location: declared.label for declared in judged_objects})
     repositories = [read, *([base.repository] if base is not None else [])]
     # Overlays of a base have the same problems.
@@ -253,7 +253,7 @@ def _read(
             for inside in _objects_in(manifest):
                 declared_keys = prerequisites.declared_keys([inside.manifest], namespace)
                 keys.update(dict.fromkeys(declared_keys, source.location.file))
-                results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
+                results += checked_objects.objects_of_manifest(inside, kubevirt.release, namespace)
                 if not inside.problem:
                     created += _created(sources.LocatedDocument(inside.location, inside.manifest), namespace)
         results += tasks.objects_of_document(source, namespace, placeholders)
@@ -280,7 +280,9 @@ def _read(
     shown = [*cluster.objects, *created, *(declared.manifest for declared in found)]
     lookup = KnownObjects([*shown, *default_labels.followed(KnownObjects(shown))])
     found, notes = revisions.without_unknown(found, lookup, kubevirt.release)
-    labels = [(result.label, result.location.file) for result in found if result.manifest["kind"] != objects.REVISION]
+    labels = [
+        (result.label, result.location.file) for result in found if result.manifest["kind"] != checked_objects.REVISION
+    ]
     # An object may have several findings, and still be judged without what is wrong.
     judged = {result.location for result in found}
     for result in decided:
@@ -294,7 +296,7 @@ def _read(
             labels.append((result.label, result.location.file))
     made = [result for result in decided if isinstance(result, LocatedFinding)]
     made.sort(key=lambda finding: bool(finding.unjudged))
-    kinds = [*(finding.unjudged for finding in made if finding.unjudged), *objects.unreadable_kinds(repository)]
+    kinds = [*(finding.unjudged for finding in made if finding.unjudged), *checked_objects.unreadable_kinds(repository)]
     return _Objects(repository, found, labels, kinds, lookup, keys, [*repository.findings, *made, *notes])
 
 

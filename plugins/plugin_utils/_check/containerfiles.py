@@ -12,9 +12,9 @@ from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
 from ...module_utils._resolver.api.release import Release
+from .checked_objects import KnownObjects
 from .default_labels import named_default, rejected_pair
 from .findings import LocatedFinding, Location
-from .objects import KnownObjects
 from .sources import LocatedDocument
 
 _MATCHERS: Final = {matcher_field.volume_label: matcher_field for matcher_field in MATCHER_FIELDS}

@@ -9,9 +9,9 @@ from ...module_utils._resolver.api.finding import ERROR, WARNING
 from ...module_utils._resolver.api.manifest import namespaced_name
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from .._filter_functions.diagnosis import diagnosed
-from .extension import CheckExtension
+from .check_extension import CheckExtension
+from .checked_objects import VM, CheckedObject, KnownObjects, label
 from .findings import LocatedFinding
-from .objects import VM, CheckedObject, KnownObjects, label
 from .sources import LocatedDocument, manifests
 
 _RULE = "does-not-run"

@@ -37,8 +37,8 @@ from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, 
 from ...module_utils._resolver.kubevirt.webhooks.response import REQUIRED
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
+from .checked_objects import LOOKED_UP, NOT_AMONG_FILES, VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding, invalid
-from .objects import LOOKED_UP, NOT_AMONG_FILES, VM, CheckedObject, KnownObjects
 from .prerequisites import inferred_from
 
 # The fields that a VM gets from its instancetype and preference.

@@ -16,9 +16,9 @@ from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
-from .extension import CheckExtension
+from .check_extension import CheckExtension
+from .checked_objects import VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding, Location
-from .objects import VM, CheckedObject, KnownObjects
 from .sources import LocatedDocument, manifests, mapping_items
 
 # The option of the module `catalog`, and the variable of the role.

@@ -10,7 +10,7 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from .base import as_updated
-from .objects import REVISION, CheckedObject, has_name
+from .checked_objects import REVISION, CheckedObject, has_name
 
 
 class Matching(NamedTuple):

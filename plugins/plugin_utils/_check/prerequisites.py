@@ -21,8 +21,8 @@ from ...module_utils._resolver.preflight.references import (
     references,
     secrets,
 )
+from .checked_objects import VM, CheckedObject
 from .findings import LocatedFinding
-from .objects import VM, CheckedObject
 
 MUST_EXIST: Final = "must-exist"
 _TEXT: Final = "must exist on the cluster"

@@ -14,9 +14,9 @@ from ...module_utils._resolver.guest.effect import RESTART, UNREAD_VMI
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find import find, revision_names
 from ...module_utils._resolver.refresh.drift import DRIFTED, Drift, drift
+from .checked_objects import REVISION, VM, CheckedObject, KnownObjects
 from .evaluate import shown_change
 from .findings import LocatedFinding
-from .objects import REVISION, VM, CheckedObject, KnownObjects
 
 _SHOWN = 3
 

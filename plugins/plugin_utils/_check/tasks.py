@@ -26,10 +26,10 @@ from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_ma
 from ...module_utils._task_files import found
 from ...module_utils._task_objects import PATCH, completed, files_of, module_of, objects_of, patch_problem
 from ...module_utils._vm_options import VM_OPTIONS
+from .checked_objects import VM, CheckedObject
 from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
-from .objects import VM, CheckedObject
-from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
+from .option_errors import COLLECTION, DeclaringModule, errors_in, first, misspelt
 from .placeholders import Placeholders
 from .sources import LocatedDocument, Repository, SourceManifest, add, kinds_in, manifests, mapping_items
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._templates.parameters import ExpressionError, generate
 from ...module_utils._templates.substitution import SubstitutionError, references, substitute
-from .extension import CheckExtension
+from .check_extension import CheckExtension
 from .findings import LocatedFinding
 from .sources import SourceManifest
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.module_utils._cluster.modules.objects import result_of
+from plugins.module_utils._cluster.modules.declaration import result_of
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
@@ -61,7 +61,7 @@ def test_success_messages_are_documented() -> None:
     modules_room = CHECKOUT / "plugins" / "module_utils" / "_cluster" / "modules"
     success = re.compile(r'return \{\*\*\w+, "msg": (?!.*"failed")|^        "msg": f"|changed_result\(', re.MULTILINE)
     saying = [path.stem for path in modules_room.glob("*.py") if success.search(path.read_text(encoding="utf-8"))]
-    modules = [name for name in saying if name not in ("objects", "results")]
+    modules = [name for name in saying if name not in ("declaration", "results")]
     assert len(modules) > 3
     assert [name for name in modules if "msg" not in documented(name)] == []
 

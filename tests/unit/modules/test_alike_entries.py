@@ -3,7 +3,7 @@
 from typing import Any
 from unittest import mock
 
-from plugins.module_utils._cluster.modules import objects
+from plugins.module_utils._cluster.modules import declaration
 from scripted_server import Run, Store
 
 SHARED = {
@@ -23,8 +23,8 @@ def store() -> Store:
 
 def planned(run: Run, *entries: Any) -> tuple[dict[str, Any], int]:
     """The module's result in check mode, and how many entries Ansible validated."""
-    validate = objects.ArgumentSpecValidator.validate
-    with mock.patch.object(objects.ArgumentSpecValidator, "validate", autospec=True, side_effect=validate) as spied:
+    validate = declaration.ArgumentSpecValidator.validate
+    with mock.patch.object(declaration.ArgumentSpecValidator, "validate", autospec=True, side_effect=validate) as spied:
         result = run(
             "virtual_machine",
             store(),

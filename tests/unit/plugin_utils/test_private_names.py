@@ -29,7 +29,7 @@ USED = {
     },
     "module_utils/_cluster/modules/adapter.py": {"_diff", "_load_params", "_return_formatted"},
     # These are the secrets in an entry.
-    "module_utils/_cluster/modules/objects.py": {"_no_log_values"},
+    "module_utils/_cluster/modules/declaration.py": {"_no_log_values"},
 }
 
 

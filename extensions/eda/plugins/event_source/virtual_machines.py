@@ -131,7 +131,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._events.cluster.source import (  # noqa: E402
     watch_cluster,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._events.options import (  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._events.source_options import (  # noqa: E402
     source_options,
 )
 

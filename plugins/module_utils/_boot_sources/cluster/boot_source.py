@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._cluster.modules.objects import Declaration
+from ..._cluster.modules.declaration import Declaration
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
 from ..source import LABELED_KINDS, ORIGINS, rendered, represented_object
+from .boot_source_state import refused
 from .sources import boot_source_details, declare_sources
-from .state import refused
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
 _MATCHER: Final = {"name": {"type": "str", "required": True}, "kind": {"type": "str"}}

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result
-from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
+from ..._cluster.modules.shared_options import AUTH, REQUESTS
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted, unmatched
 from ..._cluster.task import Task

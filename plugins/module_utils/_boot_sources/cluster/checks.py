@@ -19,11 +19,11 @@ from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import preflight, source
 from ..upload import UploadFailed
 from . import upload_proxy
+from .boot_source_state import LABELED, BootSourceState, OwnHandler, has_content
 from .cdi import cdi
 from .clone_rights import may_clone
 from .contents import default_findings, file_content, image_content
 from .registry import CONFIG_MAP, SECRET
-from .state import LABELED, BootSourceState, OwnHandler, has_content
 from .upload import proxy_connections, proxy_url
 
 _DATA_SOURCE: Final = "DataSource"

@@ -38,8 +38,7 @@ from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import cdi_webhooks as admission
 from .. import preflight, source
 from ..upload import UploadFailed
-from .checks import resolve_contents
-from .state import (
+from .boot_source_state import (
     LABELED,
     BootSourceState,
     DataSourceHandler,
@@ -52,6 +51,7 @@ from .state import (
     not_failed,
     refused,
 )
+from .checks import resolve_contents
 from .upload import upload
 
 _VOLUME: Final = "DataVolume"

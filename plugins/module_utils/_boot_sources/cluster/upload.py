@@ -20,8 +20,8 @@ from ..._resolver.api.write import merge_patch, replace
 from .. import source
 from .. import upload as rules
 from ..upload import UploadFailed
+from .boot_source_state import BootSourceState
 from .cdi import CDI_CONFIG
-from .state import BootSourceState
 from .upload_proxy import SCHEMES, UploadedFile, UploadResponse, accepts_uploads
 from .upload_proxy import send as send_file
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result
-from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
+from ..._cluster.modules.shared_options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.task import Task
 from ..._resolver.api import formats

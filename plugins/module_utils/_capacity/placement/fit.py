@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..._resolver.api.label_selector import matches
-from .objects import Node, PodInfo, matches_node_affinity, unreachable_claims, untolerated_taints
-from .state import ClusterState, Test, term_test
+from .cluster_state import ClusterState, Test, term_test
+from .scheduler_view import Node, PodInfo, matches_node_affinity, unreachable_claims, untolerated_taints
 
 # Why a node is unsuitable, or "".
 Rule = Callable[[Node], str]

@@ -9,11 +9,11 @@ from typing import Any, Final
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import human_readable
 from ..pod.amounts import HUGE_PAGES, PLAIN
-from . import objects
+from . import scheduler_view
+from .cluster_state import ClusterState
 from .fit import eligible, violated_rule
 from .fit import rules as rules_of
-from .objects import Node, PodInfo
-from .state import ClusterState
+from .scheduler_view import Node, PodInfo
 
 # Results name at most this many nodes.
 SHOWN: Final = 20
@@ -27,11 +27,11 @@ def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callabl
     off: volumes and claims of devices are left out. nodes: the names of the first ones. The most common reasons are
     first.
     """
-    infos = map(objects.from_manifest, pods)
-    state = ClusterState(map(objects.node, nodes), [info for info in infos if not info.ended])
+    infos = map(scheduler_view.from_manifest, pods)
+    state = ClusterState(map(scheduler_view.node, nodes), [info for info in infos if not info.ended])
 
     def reasons(pod: Manifest) -> list[dict[str, Any]]:
-        info = objects.from_manifest(pod)
+        info = scheduler_view.from_manifest(pod)
         rules = rules_of(state, info)
         names: dict[tuple[str, ...], list[str]] = {}
         for index, node in enumerate(state.nodes):
@@ -79,13 +79,13 @@ def _exclusion(node: Node, pod: PodInfo) -> str:
 
 
 def _exclusions(node: Node, pod: PodInfo) -> Iterator[str]:
-    for label in objects.missing_labels(node, pod):
+    for label in scheduler_view.missing_labels(node, pod):
         yield f"lacks the label {label}"
-    if not objects.matches_required_affinity(node, pod):
+    if not scheduler_view.matches_required_affinity(node, pod):
         yield "is not in its node affinity"
-    for claim in objects.unreachable_claims(node, pod):
+    for claim in scheduler_view.unreachable_claims(node, pod):
         yield f"does not reach the volume of its claim {claim}"
-    for taint in objects.untolerated_taints(node, pod):
+    for taint in scheduler_view.untolerated_taints(node, pod):
         value = f"={taint['value']}" if taint.get("value") else ""
         yield f"has the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
 

@@ -19,10 +19,10 @@ from ..pod.environment import Environment
 from ..pod.pod import MigrationSource, with_source_cpu
 from ..pod.render import MIGRATE, RESTART, environments, read_as, render_vm, sample_pod
 from ..pod.scheduling import OBSOLETE_MODEL, away_from
-from .batch import PodPlacer
-from .objects import Node, PodInfo, Storage, claim_names, from_manifest, from_pod, node, with_volume_affinity
+from .cluster_state import ClusterState
+from .pod_placer import PodPlacer
 from .reasons import SHOWN, problem
-from .state import ClusterState
+from .scheduler_view import Node, PodInfo, Storage, claim_names, from_manifest, from_pod, node, with_volume_affinity
 
 # kube-scheduler chooses devices by expressions of CEL, which nothing here can evaluate.
 _CLAIMS_DEVICES: Final = "its resource claims are not evaluated: only kube-scheduler can choose their devices"
@@ -59,30 +59,30 @@ def simulate(
     nodes: drained nodes are cordoned. pods: the pods that run. requests: the VMs to place in order, after the guests
     of drained nodes. samples: one for each instancetype.
     """
-    batch = PodPlacer(ClusterState(nodes, pods, namespaces))
+    placer = PodPlacer(ClusterState(nodes, pods, namespaces))
     empty = PodPlacer(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
     guests = [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
     # In the order in which they take room.
     return {
-        "drained": [_drain_result(batch, guest, labels[guest.node]) for guest in guests],
-        "virtual_machines": [_vm_result(batch, vm) for vm in requests],
-        "instancetypes": [_capacity(sample, empty, batch) for sample in samples],
+        "drained": [_drain_result(placer, guest, labels[guest.node]) for guest in guests],
+        "virtual_machines": [_vm_result(placer, vm) for vm in requests],
+        "instancetypes": [_capacity(sample, empty, placer) for sample in samples],
     }
 
 
-def _capacity(sample: PlacementRequest, empty: PodPlacer, batch: PodPlacer) -> dict[str, Any]:
+def _capacity(sample: PlacementRequest, empty: PodPlacer, placer: PodPlacer) -> dict[str, Any]:
     """{name, fits, node_count, cluster_node_count, additional_vms, problem}. fits: an empty node could run it.
     node_count: the number of such nodes. cluster_node_count: that of all nodes. additional_vms: how many more such VMs
     fit now. problem: what is missing if no node could.
     """
     answer = _answer(empty, sample.pod)
-    additional = batch.remaining_pods(sample.pod) if answer["fits"] and not isinstance(sample.pod, str) else 0
+    additional = placer.remaining_pods(sample.pod) if answer["fits"] and not isinstance(sample.pod, str) else 0
     del answer["evaluated"], answer["nodes"]
     return {"name": sample.name, **answer, "cluster_node_count": len(empty.state.nodes), "additional_vms": additional}
 
 
-def _vm_result(batch: PodPlacer, vm: PlacementRequest) -> dict[str, Any]:
+def _vm_result(placer: PodPlacer, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, evaluated, fits, node_count, nodes, node or problem}, see `_answer`; of a VM that runs
     {name, namespace, evaluated, fits, node, migration: {evaluated, fits, node_count, nodes, problem}}.
     migration.evaluated: only if it is False, although there is a pod.
@@ -91,31 +91,31 @@ def _vm_result(batch: PodPlacer, vm: PlacementRequest) -> dict[str, Any]:
     """
     identity = {"name": vm.name, "namespace": vm.namespace}
     if not vm.node:
-        return {**identity, **_placed(batch, vm.pod, "node")}
-    migration, has_pod = _answer(batch, vm.pod), not isinstance(vm.pod, str)
+        return {**identity, **_placed(placer, vm.pod, "node")}
+    migration, has_pod = _answer(placer, vm.pod), not isinstance(vm.pod, str)
     if migration["evaluated"] or not has_pod:
         del migration["evaluated"]
     return {**identity, "evaluated": has_pod, "fits": True, "node": vm.node, "migration": migration}
 
 
-def _drain_result(batch: PodPlacer, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
+def _drain_result(placer: PodPlacer, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node; with
     `evaluated` if it is False.
     """
-    placed = _placed(batch, migration_target(guest, labels), "target")
+    placed = _placed(placer, migration_target(guest, labels), "target")
     if placed["evaluated"]:
         del placed["evaluated"]
     return {"name": guest.vm or guest.name, "namespace": guest.namespace, "node": guest.node, **placed}
 
 
-def _placed(batch: PodPlacer, pod: PodInfo | str, key: str) -> dict[str, Any]:
+def _placed(placer: PodPlacer, pod: PodInfo | str, key: str) -> dict[str, Any]:
     """The answer for a pod, which is placed if it fits. key: for the name of its node."""
-    answer = _answer(batch, pod)
-    node_index = batch.place(pod) if answer["fits"] and not isinstance(pod, str) else None
-    return answer if node_index is None else {**answer, key: batch.state.nodes[node_index].name}
+    answer = _answer(placer, pod)
+    node_index = placer.place(pod) if answer["fits"] and not isinstance(pod, str) else None
+    return answer if node_index is None else {**answer, key: placer.state.nodes[node_index].name}
 
 
-def _answer(batch: PodPlacer, pod: PodInfo | str) -> dict[str, Any]:
+def _answer(placer: PodPlacer, pod: PodInfo | str) -> dict[str, Any]:
     """{evaluated, fits, node_count, nodes, problem}. pod: see PlacementRequest.
 
     evaluated: whether there is a pod, and it is known whether it fits: not if only the devices that it claims decide.
@@ -123,12 +123,12 @@ def _answer(batch: PodPlacer, pod: PodInfo | str) -> dict[str, Any]:
     """
     if isinstance(pod, str):
         return _not_evaluated(pod)
-    indexes = batch.fitting(pod)
+    indexes = placer.fitting(pod)
     if indexes and pod.claims_devices:
         return _not_evaluated(_CLAIMS_DEVICES)
-    names = [batch.state.nodes[index].name for index in indexes[:SHOWN]]
+    names = [placer.state.nodes[index].name for index in indexes[:SHOWN]]
     answer = {"evaluated": True, "fits": bool(indexes), "node_count": len(indexes), "nodes": names}
-    return answer if indexes else {**answer, "problem": problem(batch.state, pod)}
+    return answer if indexes else {**answer, "problem": problem(placer.state, pod)}
 
 
 def _not_evaluated(why: str) -> dict[str, Any]:

@@ -36,8 +36,8 @@ from ..client.kubeconfig import kubeconfig_content
 from ..client.transport import MISSING
 from ..task import Task
 from .module import Module
-from .options import AUTH
 from .results import server_warnings
+from .shared_options import AUTH
 
 # The text that Ansible shows instead of a secret option.
 _HIDDEN: Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"

@@ -21,13 +21,13 @@ from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..task import Task
-from ..writes.catalog import CatalogExtension, CatalogOutcome, deploy
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
+from ..writes.catalog_deployment import CatalogExtension, CatalogOutcome, deploy
 from ..writes.kind_handler import DeclareOutcome
+from .declaration import diff, generation, is_taken_over, result_of
 from .module import ON_FAILURE, Module, Params, Result
-from .objects import diff, generation, is_taken_over, result_of
-from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .results import counted_noun, failed_result, group_warnings, joined_counts
+from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 
 _KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}

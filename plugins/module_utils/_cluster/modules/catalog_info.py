@@ -16,13 +16,13 @@ from ..._resolver.catalog.ownership import check_label, is_deployed
 from ..._resolver.kubevirt.config.cluster import deploys_instancetypes
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..reads.catalog import CatalogUsers
+from ..reads.catalog_users import CatalogUsers
 from ..reads.kubevirt import kubevirt
 from ..reads.optional_kinds import POOL
 from ..reads.snapshot import namespace_problem, unmatched
 from ..task import Task
 from .module import Module, Params, Result
-from .options import AUTH, REQUESTS
+from .shared_options import AUTH, REQUESTS
 
 Facts = dict[str, Any]
 

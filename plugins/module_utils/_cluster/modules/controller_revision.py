@@ -26,7 +26,8 @@ from ..reads.snapshot import namespace_problem
 from ..task import Task
 from ..writes.revisions import change, excuse_unmet
 from .module import ON_FAILURE, Module, Params, Result
-from .options import (
+from .results import changed_result, diff_of, group_warnings, printable_status
+from .shared_options import (
     AUTH,
     CONCURRENCY,
     DRY_RUN,
@@ -38,7 +39,6 @@ from .options import (
     report_unmatched,
     selection_problem,
 )
-from .results import changed_result, diff_of, group_warnings, printable_status
 from .vm_results import refresh_result
 
 _SPEC: dict[str, dict[str, Any]] = {

@@ -9,9 +9,9 @@ from ..._resolver.api import state
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
-from ..writes.handlers.catalog import CatalogObjectHandler
+from ..writes.handlers.catalog_object import CatalogObjectHandler
+from .declaration import Declaration, generation
 from .module import Module
-from .objects import Declaration, generation
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},

@@ -24,9 +24,9 @@ from ..client.transport import yaml
 from ..reads.revisions import matcher_fields_of
 from ..task import Task
 from .module import Module, Params, Result
-from .options import AUTH, CONCURRENCY, REQUESTS
 from .results import group_warnings
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
+from .shared_options import AUTH, CONCURRENCY, REQUESTS
 
 PLANNED: Final = "planned"
 BATCH: Final = "batch"

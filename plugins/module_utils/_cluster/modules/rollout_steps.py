@@ -29,8 +29,8 @@ from ..writes.lease import acquire, release
 from ..writes.revisions import change, excuse_unmet
 from .controller_revision import revision_result
 from .module import Params
-from .options import selection_problem
 from .results import printable_status
+from .shared_options import selection_problem
 from .vm_results import VMFacts, refresh_result, vm_result
 
 _VM: Final = KINDS["VirtualMachine"]

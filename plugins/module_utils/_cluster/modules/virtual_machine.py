@@ -25,10 +25,10 @@ from ..writes.handlers.virtual_machine import VirtualMachineHandler
 from ..writes.handlers.vm_restarts import waits_for_restart
 from ..writes.kind_handler import DeclareOutcome
 from ..writes.vm_extension import VMExtension, VMTask
+from .declaration import Declaration
 from .module import Module, Result
-from .objects import Declaration
-from .options import with_vms_to_delete
 from .rendering import RENDERED
+from .shared_options import with_vms_to_delete
 
 # These options are the task's, not a VM's.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {

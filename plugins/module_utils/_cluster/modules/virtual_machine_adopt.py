@@ -14,7 +14,6 @@ from ..._resolver.guest.effect import RESTART
 from ..task import Task
 from ..writes.adopt import AdoptJob, adopt
 from .module import ON_FAILURE, Module, Params, Result
-from .options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, select_vms
 from .results import (
     counted_noun,
     diff_of,
@@ -24,6 +23,7 @@ from .results import (
     restart_warning,
     summarize_failures,
 )
+from .shared_options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, select_vms
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,

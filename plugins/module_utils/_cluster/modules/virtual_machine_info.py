@@ -29,7 +29,8 @@ from ..reads.lookup import ClusterLookup
 from ..reads.revisions import inspect
 from ..task import Task
 from .module import Module, Params, Result
-from .options import (
+from .results import counted_noun, summarize_failures
+from .shared_options import (
     AUTH,
     CONCURRENCY,
     REQUESTS,
@@ -39,7 +40,6 @@ from .options import (
     report_unmatched,
     selection_problem,
 )
-from .results import counted_noun, summarize_failures
 from .vm_results import VMFacts, add_captured, refresh_result, vm_result
 
 _STORED: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)

@@ -15,8 +15,18 @@ from ..client.session import Session
 from ..task import Task
 from ..writes.power import PowerJob, power, power_job
 from .module import ON_FAILURE, Module, Params, Result
-from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, label_selector, select_vms
 from .results import changed_result, diff_of, group_warnings, printable_status, vmi_result
+from .shared_options import (
+    AUTH,
+    CONCURRENCY,
+    FAIL_FAST,
+    REQUESTS,
+    SELECTION,
+    WAIT,
+    check_selector,
+    label_selector,
+    select_vms,
+)
 
 # The options of a VM; the top level sets them for all.
 _VM_OPTIONS: dict[str, dict[str, Any]] = {

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.modules.module import Module, Params, Result
-from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
+from ..._cluster.modules.shared_options import AUTH, REQUESTS
 from ..._cluster.task import Task
 from ..machine import without_templates
 from . import files, live

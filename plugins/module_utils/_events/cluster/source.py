@@ -19,7 +19,7 @@ from ..._cluster.client.transport import MISSING
 from ..._resolver.api.manifest import qualified_name
 from ..._resolver.refresh.drift import Drift
 from ..facts import BROKEN, facts_of_diagnosis, is_settled
-from ..options import ClusterOptions, SourceOptions
+from ..source_options import ClusterOptions, SourceOptions
 from ..transitions import Change, Reporter
 from .look import Seen, VMSelection, all_vms, namespace_vms, some_vms
 from .stores import StateConfigMap, StateFile, Store

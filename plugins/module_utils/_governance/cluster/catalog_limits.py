@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import ListedObjects
-from ..._cluster.writes.catalog import CatalogExtension, declared_object
+from ..._cluster.writes.catalog_deployment import CatalogExtension, declared_object
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_SUFFIX, MANAGED_BY_LABEL

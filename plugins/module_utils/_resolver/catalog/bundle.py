@@ -13,8 +13,8 @@ from ..api.name_rules import quoted
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
+from .definitions import adapt, expand_with_places, matcher_field_of
 from .modernize import modernize
-from .objects import adapt, expand_with_places, matcher_field_of
 from .ownership import check_label
 
 # The label with which common-instancetypes marks its version.

@@ -12,8 +12,8 @@ from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
 from ..api.state import is_active
+from .definitions import matcher_field_of
 from .labels import architecture_of, class_of, os_of
-from .objects import matcher_field_of
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..._cluster.modules.module import Module, Params, Result
-from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
+from ..._cluster.modules.shared_options import AUTH, REQUESTS
 from ..._cluster.reads.snapshot import unmatched
 from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS

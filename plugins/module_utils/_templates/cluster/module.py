@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..._cluster.modules.declaration import Declaration
 from ..._cluster.modules.module import Module
-from ..._cluster.modules.objects import Declaration
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release

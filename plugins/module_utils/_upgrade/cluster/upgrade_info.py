@@ -10,7 +10,7 @@ from ..._capacity.cluster.reads import read_limits
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result
-from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
+from ..._cluster.modules.shared_options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.revisions import vmis

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from estate_samples import BUILTIN, machine
 
-from plugins.module_utils._estate.catalog import preferences_of
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.preferences import Choice, choose
 from plugins.module_utils._estate.rules import Rules
+from plugins.module_utils._estate.size_catalog import preferences_of
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 
 CATALOG = preferences_of(BUILTIN, NEWEST)

@@ -7,7 +7,7 @@ from typing import Any
 from plugins.module_utils._diagnosis.cluster.diagnosis import diagnoser
 from plugins.module_utils._events.cluster.source import watch_cluster
 from plugins.module_utils._events.cluster.unsettled import Unsettled
-from plugins.module_utils._events.options import ClusterOptions, source_options
+from plugins.module_utils._events.source_options import ClusterOptions, source_options
 from scripted_server import Store, forbidden, session_with
 
 Manifest = dict[str, Any]

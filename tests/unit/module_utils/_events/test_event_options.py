@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from plugins.module_utils._events.facts import BEGINNINGS
-from plugins.module_utils._events.options import source_options
+from plugins.module_utils._events.source_options import source_options
 from plugins.module_utils._resolver.api.errors import FieldError
 
 SOURCES = Path(__file__).parents[4] / "extensions" / "eda" / "plugins" / "event_source"

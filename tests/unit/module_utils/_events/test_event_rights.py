@@ -8,7 +8,7 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import RequestFailed
 from plugins.module_utils._events.cluster.source import watch_cluster
-from plugins.module_utils._events.options import ClusterOptions, source_options
+from plugins.module_utils._events.source_options import ClusterOptions, source_options
 from scripted_server import Store, forbidden, session_with
 
 VM = {

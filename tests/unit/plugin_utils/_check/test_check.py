@@ -14,7 +14,7 @@ from checked_files import instancetype, preference, vm
 
 from plugins.module_utils._resolver.api.unquoted import AS_TEXT
 from plugins.module_utils._resolver.kubevirt.config.cluster import kubevirt_of
-from plugins.plugin_utils._check import evaluate, objects
+from plugins.plugin_utils._check import checked_objects, evaluate
 from plugins.plugin_utils._check.command import main
 from plugins.plugin_utils._check.findings import Location
 
@@ -597,9 +597,9 @@ def test_everything_kubevirt_refuses_is_an_error() -> None:
     refused = 0
     for case in json.loads(VALIDATED.read_text()):
         options = case["input"]
-        existing = objects.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
+        existing = checked_objects.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
         kubevirt = kubevirt_of({"spec": {"configuration": options.get("config") or {}}}, "v1.9.0")
-        entry = objects.CheckedObject(Location("vm.json"), options["object"])
+        entry = checked_objects.CheckedObject(Location("vm.json"), options["object"])
         result = list(evaluate.evaluate([entry], existing, kubevirt))
         if not case["expect"].get("allowed"):
             refused += 1

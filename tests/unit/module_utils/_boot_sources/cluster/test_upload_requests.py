@@ -10,7 +10,7 @@ import pytest
 import urllib3
 
 from plugins.module_utils._boot_sources.cluster import upload as act
-from plugins.module_utils._boot_sources.cluster.state import BootSourceState
+from plugins.module_utils._boot_sources.cluster.boot_source_state import BootSourceState
 from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, upload
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.task import Task

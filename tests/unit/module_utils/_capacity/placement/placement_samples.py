@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plugins.module_utils._capacity.placement.objects import Node, PodInfo, from_manifest, node
-from plugins.module_utils._capacity.placement.state import ClusterState
+from plugins.module_utils._capacity.placement.cluster_state import ClusterState
+from plugins.module_utils._capacity.placement.scheduler_view import Node, PodInfo, from_manifest, node
 
 
 def node_of(

@@ -7,16 +7,16 @@ import pytest
 from placement_samples import node_of, pod_of, state_of
 
 from growth import growth
-from plugins.module_utils._capacity.placement.batch import PodPlacer
 from plugins.module_utils._capacity.placement.fit import eligible
-from plugins.module_utils._capacity.placement.objects import (
+from plugins.module_utils._capacity.placement.pod_placer import PodPlacer
+from plugins.module_utils._capacity.placement.reasons import problem
+from plugins.module_utils._capacity.placement.scheduler_view import (
     Node,
     Storage,
     claim_names,
     from_manifest,
     with_volume_affinity,
 )
-from plugins.module_utils._capacity.placement.reasons import problem
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 HOSTNAME = "kubernetes.io/hostname"

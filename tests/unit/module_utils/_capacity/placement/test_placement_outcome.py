@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from placement_samples import node_of, pod_of, state_of
 
-from plugins.module_utils._capacity.placement.batch import PodPlacer
+from plugins.module_utils._capacity.placement.pod_placer import PodPlacer
 from plugins.module_utils._capacity.placement.reasons import problem
 from plugins.module_utils._capacity.placement.simulation import (
     PlacementRequest,

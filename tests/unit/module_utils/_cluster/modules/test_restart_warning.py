@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.modules.objects import Declaration
+from plugins.module_utils._cluster.modules.declaration import Declaration
 from plugins.module_utils._cluster.modules.virtual_machine import vm_details
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome

@@ -6,7 +6,7 @@ import pytest
 
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_power
-from plugins.module_utils._cluster.modules.options import select_vms
+from plugins.module_utils._cluster.modules.shared_options import select_vms
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
 from scripted_server import KUBEVIRT

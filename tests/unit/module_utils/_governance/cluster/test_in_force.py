@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed, RequestFailed
-from plugins.module_utils._cluster.writes.catalog import declared_object
+from plugins.module_utils._cluster.writes.catalog_deployment import declared_object
 from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome
 from plugins.module_utils._governance.cluster.in_force import await_in_force
 from plugins.module_utils._governance.language import Limit

@@ -7,6 +7,7 @@ import pytest
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.catalog.definitions import expand_catalog
 from plugins.module_utils._resolver.catalog.matrix import (
     INSTANCETYPE_FEATURES,
     PREFERENCE_FEATURES,
@@ -16,7 +17,6 @@ from plugins.module_utils._resolver.catalog.matrix import (
     from_data,
     unsatisfied,
 )
-from plugins.module_utils._resolver.catalog.objects import expand_catalog
 from plugins.module_utils._resolver.kubevirt.apply import requirements, topology
 from plugins.plugin_utils._catalog_files import builtin_objects
 

@@ -26,7 +26,6 @@ from ..writes.declare import apply_findings, declare
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from . import rendering
 from .module import ON_FAILURE, Module, Params, Result
-from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .rendering import RENDERED, RENDERING, Render
 from .results import (
     counted_noun,
@@ -38,6 +37,7 @@ from .results import (
     need_verb,
     restart_warning,
 )
+from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 
 Describe = Callable[[DeclareOutcome], Result]
 # The longest text of an option's error.

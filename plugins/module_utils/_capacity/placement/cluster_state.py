@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 from ..._resolver.api.label_selector import matches
-from .objects import Counts, Node, PodInfo
+from .scheduler_view import Counts, Node, PodInfo
 
 Test = Callable[[PodInfo], bool]
 # Key and value, or None for any.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 import json
 
+from .cluster_state import ClusterState
 from .fit import eligible, has_room, rules, violated_rule
-from .objects import PodInfo
-from .state import ClusterState
+from .scheduler_view import PodInfo
 
 
 class PodPlacer:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ...module_utils._cluster.modules.options import AUTH
+from ...module_utils._cluster.modules.shared_options import AUTH
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.all_errors import collect_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError

@@ -22,7 +22,7 @@ from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.catalog import CatalogUsers, labels
+from ..reads.catalog_users import CatalogUsers, labels
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import vmis
@@ -30,7 +30,7 @@ from ..reads.snapshot import ListedObjects
 from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
-from .handlers.catalog import CatalogObjectHandler, skip_reason
+from .handlers.catalog_object import CatalogObjectHandler, skip_reason
 from .kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 
 

@@ -15,7 +15,7 @@ from ...._resolver.catalog.spec_changes import changes, predicted
 from ...._resolver.declare.plan import DELETE, Plan
 from ...client.errors import RequestFailed
 from ...client.session import Session
-from ...reads.catalog import CatalogUsers, labels
+from ...reads.catalog_users import CatalogUsers, labels
 from ...task import Task
 from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 
