@@ -20,7 +20,7 @@ _LABEL_LENGTH: Final = 63
 
 
 class Endpoint(NamedTuple):
-    """port: None for the connection's default port."""
+    """Where a guest can be reached. port: None for the connection's default port."""
 
     host: str
     port: int | None = None

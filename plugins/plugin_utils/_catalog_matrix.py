@@ -74,7 +74,9 @@ class Limit(Protocol):
 
 
 class _Axis(NamedTuple):
-    """starts: the offset of each entry, with a gap before each group.
+    """The places of grouped entries along one side of a table.
+
+    starts: the offset of each entry, with a gap before each group.
 
     groups: (name, offset, length). length: the total.
     """

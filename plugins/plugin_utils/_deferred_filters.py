@@ -21,7 +21,7 @@ _UNKNOWN: Final = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def filters(module: str, *names: str) -> dict[str, Callable[..., Any]]:
-    """Filters by name. module: the file below `filters` that has their functions."""
+    """Filters by name. module: the file in `_filter_functions` that has their functions."""
     return {name: _deferred(name, module) for name in names}
 
 

@@ -92,7 +92,7 @@ def _group_equal_rows(rows: list[Facts]) -> list[Facts]:
 
 
 def _nameless(row: Facts) -> Facts:
-    """Without the names of the VM and of its revisions."""
+    """The row without the names of its VM and of the revisions."""
     own = {key: value for key, value in row.items() if key not in ("namespace", "name")}
     for state in ("before", "after"):
         if state in row:
@@ -122,5 +122,5 @@ def _grouped(vms: list[Facts], reason: str) -> list[Facts]:
 
 
 def _urgent_first(vms: list[Facts]) -> list[Facts]:
-    """A table may have fewer lines than there are VMs: those of which there is something to say come first."""
+    """The VMs that need attention first, because a table may leave out the last ones."""
     return sorted(vms, key=lambda vm: not (vm["drifted"] or vm["restart_required"] or vm["problem"]))

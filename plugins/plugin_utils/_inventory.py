@@ -131,7 +131,10 @@ def _vmi(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
 def _endpoint(
     vm: Manifest, lookup: ClusterLookup, options: Options, services: dict[str, dict[str, list[Manifest]]]
 ) -> Endpoint | None:
-    """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
+    """The address of a VM for connections; None if it has none.
+
+    services: those that lead to VMIs, by namespace and name of the VMI; filled on demand.
+    """
     vmi = _vmi(vm, lookup)
     if vmi is None or options["address"] == "none":
         return None

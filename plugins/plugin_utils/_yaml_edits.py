@@ -62,7 +62,10 @@ def edited(text: str, document: int, path: Sequence[str | int], new: Mapping[str
 
 
 def _bounds(text: str, document: int) -> tuple[int, int, int]:
-    """Where a document starts and ends, and its index in this part: long files have hundreds of them."""
+    """The start and end of the text that has a document, and the index of the document in this text.
+
+    That text is the document alone where possible, because long files have hundreds of documents.
+    """
     starts = [start.start() for start in _STARTS.finditer(text)]
     if _CONTENT.search(text, 0, starts[0] if starts else len(text)):
         starts.insert(0, 0)

@@ -232,7 +232,7 @@ def _storage(options: Options) -> Manifest:
 
 
 def _object(kind: str, options: Options, name: str, spec: Manifest, **more: Mapping[str, str]) -> Manifest:
-    """more: labels and annotations."""
+    """The manifest of an object of CDI. more: labels and annotations."""
     metadata = {"name": name, "namespace": options["namespace"], **_without_empty(more)}
     return {"apiVersion": _CDI, "kind": kind, "metadata": metadata, "spec": spec}
 

@@ -43,7 +43,10 @@ class PresetResult(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """domain: canonical, but with the requests as written: in KubeVirt 1 and 1000m of two presets conflict."""
+    """A VirtualMachineInstancePreset that matches a VMI.
+
+    domain: canonical, but with the requests as written: in KubeVirt 1 and 1000m of two presets conflict.
+    """
 
     name: str
     domain: Manifest

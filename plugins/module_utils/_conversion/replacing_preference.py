@@ -20,7 +20,9 @@ from .._resolver.kubevirt.webhooks import mutate, validate
 
 
 class ReplacingPreference(NamedTuple):
-    """name, kind: the preference's kind.
+    """A preference that can take the place of fields of a VM.
+
+    name, kind: the preference's kind.
 
     removed: the fields of the VM's template that it gives the same value, path → value. differences: the guest's, see
     `Candidate`. refusal: why KubeVirt accepts it only with an instancetype, too, or "".

@@ -153,7 +153,7 @@ def _carried_over(raw: Any, before: Any, after: Any) -> Any:
 
 
 def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
-    """Gives the VM what the presets that match its VMI give that, and excludes it from presets."""
+    """Declares in the VM what matching presets would give its VMI, and excludes the VM from presets."""
     vm = draft.manifest
     namespace = namespace_of(vm)
     candidates = [preset for preset in presets if namespace_of(preset) in ("", namespace)]

@@ -13,7 +13,9 @@ _VM = "VirtualMachine"
 
 
 class Split(NamedTuple):
-    """vm: the Template of the VM alone. others: that of the other objects, None if there are none.
+    """An OpenShift Template, divided into one with the VM and one with its other objects.
+
+    vm: the Template of the VM alone. others: that of the other objects, None if there are none.
 
     generated: the parameters of both that generate a value, which each does for itself.
     """

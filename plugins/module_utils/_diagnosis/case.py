@@ -146,7 +146,9 @@ class Fleet:
         lister: Lister,
         node_reasons: NodeReasons | None = None,
     ) -> None:
-        """objects: kind → objects, for the kinds of KINDS_READ that are known.
+        """Indexes the objects.
+
+        objects: kind → objects, for the kinds of KINDS_READ that are known.
 
         at: the time of the diagnosis. lister: lists instancetypes and preferences, for suggestions. node_reasons:
         without it, kube-scheduler's words suffice.

@@ -49,7 +49,7 @@ def unschedulable(case: Case) -> Evidence | None:
 
 
 def waits_for_node(item: Manifest) -> bool:
-    """Whether no node is suitable for a pod, or for that of a VMI."""
+    """Whether no node is suitable. item: a pod, or a VMI, which has the condition of its pod."""
     condition = condition_of(item, "PodScheduled")
     return condition.get("status") == "False" and condition.get("reason") == "Unschedulable"
 

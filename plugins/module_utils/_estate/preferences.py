@@ -163,7 +163,7 @@ def _rule_of(texts: Sequence[str], rules: Rules) -> tuple[str, str] | None:
 
 
 def _known(name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> str:
-    """The preference, or the nearest one that the catalog has: the next newer version, else that of the family."""
+    """The name itself if the catalog has it; else the next newer version; else the preference of the family."""
     if name in catalog:
         return name
     family, _dot, version = name.partition(".")

@@ -93,7 +93,10 @@ class Fact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """held: the facts that hold, by the name of the transition. unknown: transitions that cannot be judged now."""
+    """What is known about a VM now.
+
+    held: the facts that hold, by the name of the transition. unknown: transitions that cannot be judged now.
+    """
 
     held: dict[str, Fact]
     unknown: frozenset[str]

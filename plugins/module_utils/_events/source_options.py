@@ -45,7 +45,10 @@ _OTHERS: Final = (
 
 
 class ClusterOptions(NamedTuple):
-    """name: its name in events, "" for the address of the API server. auth: the options of a Session."""
+    """A cluster to watch.
+
+    name: its name in events, "" for the address of the API server. auth: the options of a Session.
+    """
 
     name: str
     auth: dict[str, Any]

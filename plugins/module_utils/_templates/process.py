@@ -95,7 +95,9 @@ _ANY_VALUE: Final = "1"
 
 @dataclass(frozen=True)
 class Processed:
-    """errors: if there are any, the template is refused. warnings: virt-template's. generated: values by parameter.
+    """The outcome of processing a template.
+
+    errors: if there are any, the template is refused. warnings: virt-template's. generated: values by parameter.
 
     vm: the VirtualMachine as Go's types have it. substituted: the VirtualMachine before that, as the template has it;
     also there if only its fields are wrong.
@@ -128,7 +130,9 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
 
 
 class Example(NamedTuple):
-    """vm: the VM of a template, as it is before Go's types; None if it makes none.
+    """A VM that a template makes without values of a user.
+
+    vm: the VM of a template, as it is before Go's types; None if it makes none.
 
     open: the parameters without a value.
 

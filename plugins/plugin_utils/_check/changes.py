@@ -69,7 +69,10 @@ class Unjudged:
         objects: Sequence[CheckedObject],
         others: Sequence[CheckedObject],
     ) -> None:
-        """unreadable: see `sources.Repository`. others: the objects of the other revision."""
+        """What was found at one revision, to tell whether the other has it too.
+
+        unreadable: see `sources.Repository`. others: the objects of the other revision.
+        """
         labels = {declared.label for declared in objects}
         files = {finding.location.file for finding in findings if _hides_objects(finding, labels)}
         self._texts = [texts.get(file, b"").replace(b"\0", b"").decode(errors="replace") for file in sorted(files)]

@@ -70,7 +70,9 @@ class _Cluster(NamedTuple):
 
 
 class _Objects(NamedTuple):
-    """repository: the files. objects: the objects in them. labels: their labels and those of malformed objects → files.
+    """The objects of some paths, and what is known about them.
+
+    repository: the files. objects: the objects in them. labels: their labels and those of malformed objects → files.
 
     unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. keys: the
     keys of all objects in the paths, whatever their kind. findings: about the form of files and objects.

@@ -49,7 +49,7 @@ class Cdi:
 
     @cached_property
     def classes(self) -> dict[str, Manifest] | None:
-        """The StorageClasses by name, that of volumes that name none as ""."""
+        """The StorageClasses by name; "" stands for the default, which volumes without a StorageClass get."""
         items = value_or_default(lambda: self._session.list(STORAGE_CLASS), None)
         if items is None:
             return None

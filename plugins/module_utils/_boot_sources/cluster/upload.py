@@ -70,7 +70,10 @@ class _Upload:
         self._kind = KINDS[boot_source.volume_kind]
 
     def run(self, file: UploadedFile, pool: Any, timeout: float) -> None:
-        """pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait."""
+        """Creates the claim or finds it, sends the file, and waits.
+
+        pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait.
+        """
         claim = self._existing()
         if claim is None:
             self._create()
@@ -85,7 +88,7 @@ class _Upload:
         return self._session.get(kind, self._namespace, self._name)
 
     def _existing(self) -> Manifest | None:
-        """The claim that is uploaded to, if there is one: a DataVolume's may be another than that of its name."""
+        """The claim that takes the upload; None without one. CDI may fill a claim through another one, its prime."""
         claim = self._get(_CLAIM)
         if claim is None:
             return None

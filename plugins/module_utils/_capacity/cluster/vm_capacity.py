@@ -21,7 +21,9 @@ _OPTIONS: Final = (QUOTA, PLACEMENT)
 
 
 class _Verdicts(NamedTuple):
-    """verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
+    """The verdicts about the VMs of a task.
+
+    verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
 
     refusals: why the task must not send anything. refused: the VMs for which it must not.
     """

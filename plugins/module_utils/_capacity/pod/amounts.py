@@ -68,7 +68,9 @@ def texts(amounts: Amounts) -> dict[str, str]:
 
 
 class Container(NamedTuple):
-    """requests, limits: amounts in KubeVirt's spelling. claims: [{name, request}]. init: an init container.
+    """A container of a pod, and what it asks for.
+
+    requests, limits: amounts in KubeVirt's spelling. claims: [{name, request}]. init: an init container.
     restarts: a restartable one, which runs beside the others.
     """
 

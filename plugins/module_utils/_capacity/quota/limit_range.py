@@ -104,7 +104,10 @@ def _violated(item: QuotaItem, limit: Limit) -> Iterator[str]:
 
 
 def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts | None) -> Iterator[str]:
-    """limits: None for a claim, which has none."""
+    """The violations of a limit by the amounts of a pod, a container or a claim.
+
+    limits: None for a claim, which has none.
+    """
     allowed = limits or {}
     for name, minimum in read_amounts(limit.get("min")).items():
         wanted = {"request": requests.get(name), "limit": allowed.get(name)}
@@ -117,7 +120,10 @@ def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts | Non
 
 
 def _bound(kind: str, subject: str, name: str, bound: Quantity, wanted: Mapping[str, Quantity | None]) -> Iterator[str]:
-    """kind: minimum or maximum. wanted: the amounts by their names, of which the first must not be None."""
+    """The violation of one bound, if there is one.
+
+    kind: minimum or maximum. wanted: the amounts by their names, of which the first must not be None.
+    """
     start = f"{kind} {name} usage per {subject} is {bound.text}"
     first = next(iter(wanted))
     if wanted[first] is None:

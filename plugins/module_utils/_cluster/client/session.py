@@ -151,7 +151,7 @@ class Session:
 
     @property
     def give_up_reason(self) -> str:
-        """Why no request is retried any more, because the server answered none for so long; "" while it answers."""
+        """Why no request is retried any more, if the server has answered none for a while; "" while it answers."""
         return self._outage.reason
 
     def get(self, kind: Kind, namespace: str | None, name: str, metadata_only: bool = False) -> dict[str, Any] | None:

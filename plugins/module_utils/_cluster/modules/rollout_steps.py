@@ -305,7 +305,7 @@ class RolloutRun:
             self._await_event(_key(next(iter(down)))[0], seconds)
 
     def _await_event(self, namespace: str, seconds: float) -> None:
-        """Waits until a VM of the namespace changes, at least for a moment and at most for so long."""
+        """Waits for a moment, and then until a VM of the namespace changes or `seconds` have passed."""
         time.sleep(min(_MOMENT, seconds))
         with suppress(ApiError, ConnectionFailed):
             _items, version = self._session.list_to_watch(_VM, namespace, True)

@@ -95,7 +95,7 @@ def _unreadable(path: Path, error: Exception) -> TaskFailed:
 
 
 def _files(path: Path, *suffixes: str) -> list[Path]:
-    """The file, or those of the folder, with such endings; any without endings."""
+    """The file itself, or all files of a folder. suffixes: only files with one of these; none given: all files."""
     found = (item for item in path.rglob("*") if item.is_file() and not item.name.startswith(_HIDDEN))
     files = sorted(found) if path.is_dir() else [path]
     return [file for file in files if not suffixes or file.suffix.lower() in suffixes]

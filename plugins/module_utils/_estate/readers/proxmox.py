@@ -71,7 +71,7 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         return
     try:
         cores = _figure("cores", config.get("cores") or 1)
-        # `vcpus` is what is plugged in at the start of the most that sockets and cores make possible.
+        # Sockets and cores say how many vCPUs are possible; `vcpus` says how many of them the machine starts with.
         most = _figure("sockets", config.get("sockets") or 1) * cores
         vcpus = _figure("vcpus", config.get("vcpus") or most)
         # Newer versions write properties: `current=4096`.

@@ -196,7 +196,7 @@ class _ClusterSource:
                 return
             if change.event is not None:
                 self._put(change.event)
-            # Not before: what is known is not told again.
+            # Save only after the event is out: a change that is saved is not told again.
             self.store.save(change.vm, change.known)
 
     def _seen(self, batch: PendingLook) -> Iterator[Seen]:

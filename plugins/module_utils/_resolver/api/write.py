@@ -44,7 +44,9 @@ def merge_patch(path: str, patch: Manifest, **query: str) -> Write:
 
 
 def json_patch(path: str, steps: list[Manifest], **query: str) -> Write:
-    """A patch of which the server rejects the second, because it tests what it replaces, or that only sets values."""
+    """A patch that is safe to repeat: it only sets values, or it tests the values that it replaces, so that the server
+    rejects a second one.
+    """
     return Write("PATCH", path, steps, RetrySafety.ALWAYS, JSON_PATCH, tuple(query.items()))
 
 

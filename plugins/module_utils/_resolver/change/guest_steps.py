@@ -63,7 +63,7 @@ class Guest:
 
 
 class GuestSteps:
-    """guest_of: the guest of a job."""
+    """The steps by which a guest gets what its VM declares. guest_of: the guest of a job."""
 
     def __init__(self, guest_of: Callable[[Job[Any]], Guest], field_manager: str) -> None:
         self._guest_of, self._field_manager = guest_of, field_manager

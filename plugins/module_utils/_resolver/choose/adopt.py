@@ -65,7 +65,9 @@ class Candidate(NamedTuple):
 
 
 class Adoption(NamedTuple):
-    """chosen: None if no pair fits. In that case, nearest: the nearest pairs that leave the guest as large as it is, in
+    """The pair of instancetype and preference with which a VM can be adopted.
+
+    chosen: None if no pair fits. In that case, nearest: the nearest pairs that leave the guest as large as it is, in
     its class; remedy: how the VM can be adopted with the first of them, or "". problem: why no pair could be tried, or
     why none is near. size, size_text: those of the guest, for whoever makes an instancetype for it.
     """

@@ -46,7 +46,7 @@ _NAMES: Final = ("name", "names")
 
 
 def option_problem(options: Mapping[str, Any]) -> str | None:
-    """The error in a task's own options, on one line with the remedy, or None. `validation` checks objects."""
+    """The error in a task's own options, on one line with the remedy; None without one. It checks no lists."""
     for option, limits in NUMBERS.items():
         value = options.get(option)
         if isinstance(value, int) and not limits.least <= value <= limits.most:

@@ -83,7 +83,10 @@ def _joined(names: list[str]) -> str:
 
 
 def _finding(use: Use, names: str, *, is_made: bool) -> Finding:
-    """names: the VMs that have something in common. is_made: the disk exists."""
+    """The finding about something that several VMs have in common.
+
+    names: the VMs that have something in common. is_made: the disk exists.
+    """
     if use.what == MAKES:
         text, remedy = f"{names} make the same DataVolume {use.value}", "choose another name for one of the volumes"
         return Finding(text, WARNING if is_made else ERROR, use.path, remedy, rule=COLLISION)

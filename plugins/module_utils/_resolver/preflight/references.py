@@ -163,7 +163,10 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
 
 
 def _missing(needed: Iterable[ObjectReference], objects: Lookup, lister: Lister, remedy: str) -> Iterator[str]:
-    """remedy: what to do if no existing object has a similar name."""
+    """A line for each object that is needed and does not exist.
+
+    remedy: what to do if no existing object has a similar name.
+    """
     for path, kinds, namespace, name in needed:
         if all(is_missing(objects, kind, namespace, name) for kind in kinds):
             close = resembling(name, map(name_of, lister(kinds[0], namespace)))

@@ -271,7 +271,7 @@ def _too_many(rollout: Rollout) -> str:
 
 
 def begin(rollout: Rollout, now: str) -> list[str]:
-    """Begins the next batch. Its VMs count as failed until `finish` says what became of them. now: UTC."""
+    """Begins the next batch. Its VMs count as failed until `record_results` says what became of them. now: UTC."""
     batch = rollout.batches[rollout.next_batch]
     rollout.next_batch += 1
     rollout.begun = now
@@ -320,7 +320,10 @@ def _outcome(result: Facts, complaint: str) -> Facts:
 
 
 def room_timeout(rollout: Rollout, remaining: Sequence[str], down: Collection[str], seconds: float) -> str:
-    """Why the run stops if the VMs that are left found no room for so long."""
+    """Why the run stops after it waited in vain to change the remaining VMs, because too many others are down.
+
+    remaining, down: see `next_wave`. seconds: how long it waited.
+    """
     others = sorted(set(down) - set(remaining))
     touched = [label for label in remaining if rollout.vms[label]["touched"] and label not in down]
     return (

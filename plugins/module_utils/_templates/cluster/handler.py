@@ -23,7 +23,7 @@ Options = dict[str, Any]
 
 
 class TemplateHandler(KindHandler):
-    """checks: add to the findings about the VM of a template."""
+    """Declares VirtualMachineTemplates. checks: add to the findings about the VM of a template."""
 
     def __init__(self, session: Session, checks: Sequence[Check]) -> None:
         self._session = session

@@ -43,7 +43,10 @@ class Topology(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """ratio: the number of finer units in a coarser one. across: the units."""
+    """How a preference spreads vCPUs over sockets, cores and threads.
+
+    ratio: the number of finer units in a coarser one. across: the units.
+    """
 
     ratio: int
     across: str
