@@ -25,7 +25,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
     BootSourceState,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import represented_object
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload import UploadFailed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload_rules import UploadFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (

@@ -112,7 +112,7 @@ def _without_numbers(value: Any) -> Any:
 
 
 def _validate(case: Case) -> list[str]:
-    matches = process.review(case["input"]["template"])
+    matches = process.validate(case["input"]["template"])
     got = {"allowed": not matches.errors, "warnings": sorted(matches.warnings)}
     result = [
         list(differences({"allowed": answer["allowed"], "warnings": sorted(answer.get("warnings", ()))}, got))

@@ -107,7 +107,7 @@ def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Mod
 def _of_template(template: Manifest, sources: Sources, release: Release) -> Modernization:
     """The template with another VM, in which references to parameters stay where the VM does not change."""
     spec = template.get("spec") or {}
-    example = process.example(template)
+    example = process.trial_vm(template)
     if example.vm is None or example.refusal:
         raise FieldError("spec", example.refusal)
     namespace = namespace_of(template)

@@ -13,10 +13,10 @@ from .._resolver.api.release import Release
 from . import preferences
 from .machine import MIB, Machine, rounded_up
 from .memory import Given, Memory, identity
-from .preferences import Choice
+from .preferences import ChosenPreference
 from .rules import Rules
 from .size_catalog import SizeClass
-from .sizes import Need
+from .sizes import MachineNeed
 
 # KubeVirt plugs memory in blocks of this size, and the hypervisor rounds to whole MiB.
 _STEP: Final = 2 * MIB
@@ -29,17 +29,17 @@ class Plan(NamedTuple):
     exception: Mapping[str, Any]
     given: Given
     namespace: str
-    choice: Choice
+    choice: ChosenPreference
     vcpus: int
     memory: int
     size_class: SizeClass
     reasons: list[str]
 
     @property
-    def need(self) -> Need:
+    def need(self) -> MachineNeed:
         """The size class, the vCPUs and the rounded memory that a new size must have."""
         step = parse(self.size_class.hugepages).value if self.size_class.hugepages else 0
-        return Need((self.size_class, self.vcpus), rounded_up(self.memory, max(step, _STEP)))
+        return MachineNeed((self.size_class, self.vcpus), rounded_up(self.memory, max(step, _STEP)))
 
     @property
     def label(self) -> str:

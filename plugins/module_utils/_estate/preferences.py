@@ -56,7 +56,7 @@ _LONGEST: Final = 500
 _TPM: Final = ("devices", "preferredTPM")
 
 
-class Choice(NamedTuple):
+class ChosenPreference(NamedTuple):
     """The preference of a machine; "" for none.
 
     options: VM options where the preference has another firmware or TPM than the source; `template` is its domain.
@@ -77,7 +77,7 @@ def choose(
     fixed: str | None,
     release: Release,
     kept: str | None = None,
-) -> Choice:
+) -> ChosenPreference:
     """The preference of a machine, with reasons.
 
     catalog: the specs of preferences by name. fixed: the preference that the user names for this machine. kept: the one
@@ -92,7 +92,7 @@ def choose(
 
 def _chosen(
     machine: Machine, catalog: Mapping[str, Manifest], rules: Rules, fixed: str | None, release: Release
-) -> Choice:
+) -> ChosenPreference:
     name, reasons = (fixed, ["the rules name this preference"]) if fixed else _named(machine, catalog, rules)
     if name and name not in catalog:
         reasons.append(f"the catalog has no preference {name}")
@@ -106,13 +106,13 @@ def _chosen(
     return _choice(machine, name, catalog, reasons)
 
 
-def _choice(machine: Machine, name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> Choice:
+def _choice(machine: Machine, name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> ChosenPreference:
     if not name:
         reasons.append("no preference")
     spec = catalog[name] if name else {}
     options = _explicit_options(machine, spec, reasons)
     cpu, memory = (value_at(spec, ("requirements", resource, "guest")) for resource in ("cpu", "memory"))
-    return Choice(name, tuple(reasons), options, cpu or 0, parse(memory).value if memory else 0)
+    return ChosenPreference(name, tuple(reasons), options, cpu or 0, parse(memory).value if memory else 0)
 
 
 def facts_of(machine: Machine) -> str:

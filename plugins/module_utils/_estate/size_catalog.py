@@ -16,7 +16,7 @@ from .._resolver.api.release import Release
 from .._resolver.api.state import is_active
 from .._resolver.choose.sizes import memory_text
 from .machine import GIB, MIB, without_absent
-from .sizes import Need
+from .sizes import MachineNeed
 
 # No machine of a source asks for these fields; a type with them serves only machines that the rules give it.
 _SPECIAL_CPU: Final = ("isolateEmulatorThread", "numa", "realtime", "model")
@@ -89,7 +89,7 @@ def _size(name: str, spec: Manifest, manifest: Manifest) -> Size:
     )
 
 
-def new_size(series: str, need: Need, headroom: int, known: Mapping[str, Size]) -> Size:
+def new_size(series: str, need: MachineNeed, headroom: int, known: Mapping[str, Size]) -> Size:
     """A size of the series of its class, with a name such as ``estate.4c-8g`` or ``estate-dedicated-1gi.2c-9g``.
 
     known: sizes by name, which keep what they are; a name that has another meaning there gets a number.
@@ -103,7 +103,7 @@ def new_size(series: str, need: Need, headroom: int, known: Mapping[str, Size]) 
     return known.get(name) or Size(name, vcpus, memory, size_class, manifest, new=True)
 
 
-def need_text(need: Need) -> str:
+def need_text(need: MachineNeed) -> str:
     """The need as a text that no other has: ``4c-8g``, ``dedicated-1gi.2c-9g``."""
     (size_class, vcpus), memory = need
     whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")

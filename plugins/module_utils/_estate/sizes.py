@@ -14,25 +14,25 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 # The waste of sizes, and the sizes, ascending.
-Choice = tuple[int, tuple[int, ...]]
+_SizeChoice = tuple[int, tuple[int, ...]]
 
 
-class Need(NamedTuple):
+class MachineNeed(NamedTuple):
     """The need of a machine. group: a property that machines share if they may share sizes, such as the vCPUs."""
 
     group: Any
     memory: int
 
 
-def fewest(needs: Iterable[Need], waste: Fraction) -> dict[Any, tuple[int, ...]]:
+def fewest_sizes(needs: Iterable[MachineNeed], waste: Fraction) -> dict[Any, tuple[int, ...]]:
     """The sizes of each group, ascending: as few as keep each machine under a bound, and of these the least waste.
 
     waste: the most additional memory of a machine, as a share of what it needs.
     """
-    return {group: _fewest(_Range(counts), waste) for group, counts in _counted(needs).items()}
+    return {group: _fewest(_MemoryCounts(counts), waste) for group, counts in _counted(needs).items()}
 
 
-def best(needs: Iterable[Need], max_sizes: int) -> dict[Any, tuple[int, ...]]:
+def least_waste_sizes(needs: Iterable[MachineNeed], max_sizes: int) -> dict[Any, tuple[int, ...]]:
     """The sizes of each group, ascending: those that waste the least memory in total.
 
     max_sizes: the number of sizes of all groups; each group gets at least one.
@@ -45,14 +45,14 @@ def best(needs: Iterable[Need], max_sizes: int) -> dict[Any, tuple[int, ...]]:
         for index, counts in enumerate(groups.values())
         for memory, number in counts.items()
     }
-    sizes = _best(_Range(places), max(max_sizes, len(groups)))
+    sizes = _best(_MemoryCounts(places), max(max_sizes, len(groups)))
     return {
         group: tuple(size % distance for size in sizes if size // distance == index)
         for index, group in enumerate(groups)
     }
 
 
-def _counted(needs: Iterable[Need]) -> Mapping[Any, Mapping[int, int]]:
+def _counted(needs: Iterable[MachineNeed]) -> Mapping[Any, Mapping[int, int]]:
     """The number of machines by group and memory, ascending."""
     groups: dict[Any, Counter[int]] = {}
     for need in needs:
@@ -60,7 +60,7 @@ def _counted(needs: Iterable[Need]) -> Mapping[Any, Mapping[int, int]]:
     return {group: dict(sorted(counts.items())) for group, counts in groups.items()}
 
 
-class _Range:
+class _MemoryCounts:
     """Amounts of memory, ascending, and what it wastes to serve a range of them with the largest."""
 
     def __init__(self, counts: Mapping[int, int]) -> None:
@@ -73,22 +73,22 @@ class _Range:
         number = self._numbers[end] - self._numbers[start]
         return self.memories[end - 1] * number - (self._totals[end] - self._totals[start])
 
-    def extended(self, choice: Choice, start: int, end: int) -> Choice:
+    def extended(self, choice: _SizeChoice, start: int, end: int) -> _SizeChoice:
         """A choice for the amounts before start, with one more size for those from there to end."""
         return choice[0] + self.waste(start, end), (*choice[1], self.memories[end - 1])
 
 
-def _best(amounts: _Range, max_sizes: int) -> tuple[int, ...]:
+def _best(amounts: _MemoryCounts, max_sizes: int) -> tuple[int, ...]:
     """The sizes that waste least. Each further size wastes less, until each amount of memory has one."""
     length = len(amounts.memories)
-    nothing: Choice = (0, ())
+    nothing: _SizeChoice = (0, ())
     layer = [nothing, *(amounts.extended(nothing, 0, end) for end in range(1, length + 1))]
     for count in range(2, min(max_sizes, length) + 1):
-        layer = _with_one_more(amounts, layer, count)
+        layer = _with_one_more_size(amounts, layer, count)
     return layer[length][1]
 
 
-def _with_one_more(amounts: _Range, layer: Sequence[Choice], count: int) -> list[Choice]:
+def _with_one_more_size(amounts: _MemoryCounts, layer: Sequence[_SizeChoice], count: int) -> list[_SizeChoice]:
     """The best choices by end, with one more size than those of a layer.
 
     The best start never decreases with the end, so the best one of an end in the middle bounds those of all others.
@@ -108,9 +108,9 @@ def _with_one_more(amounts: _Range, layer: Sequence[Choice], count: int) -> list
     return result
 
 
-def _fewest(amounts: _Range, waste: Fraction) -> tuple[int, ...]:
+def _fewest(amounts: _MemoryCounts, waste: Fraction) -> tuple[int, ...]:
     """The fewest sizes under the bound, and of these the ones that waste least."""
-    best: list[Choice] = [(0, ())]
+    best: list[_SizeChoice] = [(0, ())]
     first = 0
     for end, memory in enumerate(amounts.memories, 1):
         while amounts.memories[first] * (1 + waste) < memory:

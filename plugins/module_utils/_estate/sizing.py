@@ -19,7 +19,7 @@ from .memory import Memory, bounds_of, identity
 from .plan import Plan
 from .rules import Rules
 from .size_catalog import Size, manifest_of, need_text, new_size, preferences_of, remembered_sizes, sizes_of
-from .sizes import Need
+from .sizes import MachineNeed
 
 
 class Catalog:
@@ -107,9 +107,12 @@ def sized(
         found = [size or _nearest_new(plan, in_use.values(), catalog) for plan, size in zip(plans, found)]
     without = [plan for plan, size in zip(plans, found) if size is None]
     needs = [plan.need for plan in without]
-    memories = sizes.best(needs, max(left, 0)) if rules.new_sizes else sizes.fewest(needs, rules.waste)
+    memories = (
+        sizes.least_waste_sizes(needs, max(left, 0)) if rules.new_sizes else sizes.fewest_sizes(needs, rules.waste)
+    )
     wider = {
-        need: Need(need.group, next(size for size in memories[need.group] if size >= need.memory)) for need in needs
+        need: MachineNeed(need.group, next(size for size in memories[need.group] if size >= need.memory))
+        for need in needs
     }
     hot = {wider[plan.need] for plan in without if any(plan.machine["hot_add"].values())}
     new = {

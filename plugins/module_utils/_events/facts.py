@@ -92,7 +92,7 @@ class Fact(NamedTuple):
     cause: str = ""
 
 
-class Facts(NamedTuple):
+class VMFacts(NamedTuple):
     """What is known about a VM now.
 
     held: the facts that hold, by the name of the transition. unknown: transitions that cannot be judged now.
@@ -102,7 +102,7 @@ class Facts(NamedTuple):
     unknown: frozenset[str]
 
 
-def facts_of(drift: Drift) -> Facts:
+def facts_of(drift: Drift) -> VMFacts:
     """The facts of a VM. drift: the VM with its VMI and the cluster's objects."""
     held: dict[str, Fact] = {}
     unknown: set[str] = set()
@@ -118,7 +118,7 @@ def facts_of(drift: Drift) -> Facts:
     unknown |= set() if is_settled(drift) else {BROKEN}
     if drift.vmi is UNREAD_VMI:
         unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
-    return Facts(held, frozenset(unknown))
+    return VMFacts(held, frozenset(unknown))
 
 
 def is_settled(drift: Drift) -> bool:
@@ -131,16 +131,16 @@ def is_settled(drift: Drift) -> bool:
     return run_strategy(vm) in (HALTED, "Manual") and drift.vmi is None
 
 
-def facts_of_diagnosis(diagnosis: Mapping[str, Any]) -> Facts:
+def facts_of_diagnosis(diagnosis: Mapping[str, Any]) -> VMFacts:
     """Whether a VM is broken, as `chain.diagnose` has it; nothing else."""
     unknown = frozenset(TRANSITIONS) - {BROKEN}
     if diagnosis["state"] == "pending":
-        return Facts({}, unknown | {BROKEN})
+        return VMFacts({}, unknown | {BROKEN})
     link = diagnosis.get("link")
     if link is None or link in _RUNS_ON:
-        return Facts({}, unknown)
+        return VMFacts({}, unknown)
     times = [item["time"] for item in diagnosis["evidence"]]
-    return Facts({BROKEN: Fact(link, f"{link}: {diagnosis['problem']}", "".join(times[:1]))}, unknown)
+    return VMFacts({BROKEN: Fact(link, f"{link}: {diagnosis['problem']}", "".join(times[:1]))}, unknown)
 
 
 def _add_revisions(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api.manifest import Manifest, metadata_of, qualified_name
 from .._resolver.api.redaction import redact
 from .._resolver.api.tree import set_at, value_at
-from .facts import BEGINNINGS, DELETED, MENDED, RUNNING, TRANSITIONS, Facts
+from .facts import BEGINNINGS, DELETED, MENDED, RUNNING, TRANSITIONS, VMFacts
 
 Event = dict[str, Any]
 
@@ -61,7 +61,7 @@ class Reporter(NamedTuple):
     fields: tuple[tuple[str, ...], ...] = ()
     silent: bool = False
 
-    def changes(self, vm: Manifest, facts: Facts, known: KnownVM | None) -> Iterator[Change]:
+    def changes(self, vm: Manifest, facts: VMFacts, known: KnownVM | None) -> Iterator[Change]:
         """The steps from what is known of a VM to what holds now; none if nothing has changed.
 
         A VM of another UID is another VM, so the one that was known is deleted.

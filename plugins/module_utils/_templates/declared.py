@@ -16,7 +16,7 @@ from .._resolver.declare.argument_spec import to_manifest
 from .._resolver.declare.instancetypes import validated
 from .._resolver.preflight.collisions import MAKES, WRITES, uses
 from .conversion import API_VERSION, KIND
-from .process import UNKNOWN_FIELD, Example, example, refusal, review
+from .process import UNKNOWN_FIELD, TrialVM, refusal, trial_vm, validate
 from .substitution import references
 
 _SPEC: Final = "VirtualMachineTemplateSpec"
@@ -76,7 +76,7 @@ def checkable(template: Manifest) -> Manifest | None:
     Where parameters are open, only instancetype and preference, as far as they do not depend on them: what is missing
     or does not fit may be what the parameters set.
     """
-    result = example(template)
+    result = trial_vm(template)
     if result.vm is None:
         return None
     metadata = {"name": template["metadata"]["name"], "namespace": template["metadata"].get("namespace")}
@@ -104,18 +104,18 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
         if name in names[:index]:
             return FieldError(f"parameters[{index}].name", f"another parameter is already named {quoted(name)}")
     errors = [
-        error for error in review(template).errors if not (accept_unknown and error.reason.startswith(UNKNOWN_FIELD))
+        error for error in validate(template).errors if not (accept_unknown and error.reason.startswith(UNKNOWN_FIELD))
     ]
     if errors:
         return FieldError("", refusal(errors))
-    problem = _problem(example(template))
+    problem = _problem(trial_vm(template))
     # KubeVirt drops such fields silently.
     return problem if problem and problem.reason.startswith(UNKNOWN_FIELD) and not accept_unknown else None
 
 
 def _warnings(template: Manifest) -> list[str]:
-    unused = [warning for warning in review(template).warnings if "never referenced" in warning]
-    result = example(template)
+    unused = [warning for warning in validate(template).warnings if "never referenced" in warning]
+    result = trial_vm(template)
     problem = None if result.open else _problem(result)
     wrong = [f"a VM with the defaults of the parameters is invalid: {problem}"] if problem else []
     return [*unused, *wrong, *_common(template)]
@@ -131,7 +131,7 @@ def _common(template: Manifest) -> Iterator[str]:
             yield f"virtual_machine.{use.path}: each VM of the template {use.what} {use.value}; {remedy}"
 
 
-def _problem(result: Example) -> FieldError | None:
+def _problem(result: TrialVM) -> FieldError | None:
     """The error in the VM's manifest, if there is one, that every cluster rejects."""
     vm = result.vm or {}
     parts = {part: vm[part] for part in ("metadata", "spec") if vm.get(part)}

@@ -1,6 +1,6 @@
 """From a VirtualMachineTemplate and parameters to a VirtualMachine, as virt-template's API server and virtctl do it.
 
-`review` is its webhook for templates. What they refuse is refused here, with errors of our own.
+`validate` is its webhook for templates. What they refuse is refused here, with errors of our own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_vm(vm: dict[str, Any]) -> None:
     template = spec.get("template") if spec else None
     if isinstance(template, dict) and "spec" in template:
         vm = {**vm, "spec": {**(spec or {}), "template": {**template, "spec": None}}}
-        guest = as_read(_VMI_SPEC, template["spec"])
+        guest = with_go_names(_VMI_SPEC, template["spec"])
     else:
         guest = None
     schema.checked(_KIND, _without_negative_zero(vm), _CHECKS)
@@ -66,24 +66,24 @@ def check_vm(vm: dict[str, Any]) -> None:
         )
 
 
-def as_read(expression: str, value: Any) -> Any:
+def with_go_names(expression: str, value: Any) -> Any:
     """A JSON value with its fields named as Go takes them: in any case, of several the last in the order of sorting."""
     expression = bare(expression)
     if isinstance(value, list) and expression.startswith("[]"):
-        return [as_read(expression[2:], item) for item in value]
+        return [with_go_names(expression[2:], item) for item in value]
     if isinstance(value, float) and value == 0 and INTEGERS.get(expression, (0, 0))[0] < 0:
         # Go reads -0 as a signed number only.
         return 0
     if not isinstance(value, dict):
         return value
     if expression.startswith("map[string]"):
-        return {key: as_read(expression[len("map[string]") :], value[key]) for key in sorted(value)}
+        return {key: with_go_names(expression[len("map[string]") :], value[key]) for key in sorted(value)}
     fields = TYPES.get(expression, {})
     by_folded = {name.lower(): name for name in fields}
     read: dict[str, Any] = {}
     for key in sorted(value):
         name = key if key in fields else by_folded.get(key.lower(), key)
-        read[name] = as_read(field_type(fields[name]) if name in fields else "any", value[key])
+        read[name] = with_go_names(field_type(fields[name]) if name in fields else "any", value[key])
     return read
 
 
@@ -129,7 +129,7 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
     return Processed(errors, warnings) if errors else _process(spec, declared, warnings, seed, release)
 
 
-class Example(NamedTuple):
+class TrialVM(NamedTuple):
     """A VM that a template makes without values of a user.
 
     vm: the VM of a template, as it is before Go's types; None if it makes none.
@@ -144,15 +144,15 @@ class Example(NamedTuple):
     refusal: str
 
 
-def example(template: dict[str, Any]) -> Example:
+def trial_vm(template: dict[str, Any]) -> TrialVM:
     """The template's VM for the default values of its parameters; a parameter without a default has any value."""
     declared = (template.get("spec") or {}).get("parameters") or []
     unset = {str(item.get("name")) for item in declared if not item.get("value") and not item.get("generate")}
     processed = process(template, dict.fromkeys(unset, _ANY_VALUE), "")
-    return Example(processed.substituted, frozenset(unset), refusal(processed.errors))
+    return TrialVM(processed.substituted, frozenset(unset), refusal(processed.errors))
 
 
-def review(template: dict[str, Any]) -> Processed:
+def validate(template: dict[str, Any]) -> Processed:
     """The answer of virt-template's webhook to a new or changed template: it processes the template, unless a
     required parameter has no value."""
     spec = template.get("spec") or {}
@@ -270,7 +270,7 @@ def _go_form(vm: dict[str, Any], release: Release) -> dict[str, Any]:
     vm = _without_negative_zero(vm)
     template = (vm.get("spec") or {}).get("template") or {}
     if "spec" in template:
-        template["spec"] = as_read(_VMI_SPEC, template["spec"])
+        template["spec"] = with_go_names(_VMI_SPEC, template["spec"])
         # The one thing that the canonical form keeps and Go does not.
         if template["spec"] and not template["spec"].get("nodeSelector"):
             template["spec"].pop("nodeSelector", None)

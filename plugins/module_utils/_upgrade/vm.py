@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from .._capacity.pod import render as manifests
-from .._capacity.pod.amounts import texts
+from .._capacity.pod.amounts import amount_texts
 from .._capacity.pod.environment import Environment
 from .._capacity.pod.render import environments
 from .._capacity.pod.resources import launch
@@ -33,7 +33,7 @@ from .._resolver.kubevirt.webhooks.mutate import admit
 from .._resolver.kubevirt.webhooks.response import invalid
 from .._resolver.refresh.convert import has_unreadable_revision
 from .._resolver.refresh.drift import Drift, drift
-from .._templates.process import example
+from .._templates.process import trial_vm
 
 # How far a guest can grow, and the resources of its pod, do not matter to a running guest.
 _IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
@@ -183,7 +183,7 @@ def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
         spec, pod = launch(built.metadata, built.spec, environment)
     except KubeVirtError as error:
         return VMStart(built.spec if built is not None else None, problem=error.message)
-    return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
+    return VMStart(spec, {"requests": amount_texts(pod.requests), "limits": amount_texts(pod.limits)})
 
 
 def refusal(vm: Manifest, cluster: Cluster, is_new: bool = False) -> str:
@@ -295,7 +295,7 @@ def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide)
 
 def default_vm(template: Manifest) -> Manifest:
     """The VM of a template with the default values of its parameters, in the template's namespace."""
-    vm, _open, why = example(template)
+    vm, _open, why = trial_vm(template)
     if vm is None:
         raise FieldError("", why)
     if not isinstance(vm.get("spec"), dict):

@@ -17,7 +17,7 @@ class PatchError(Exception):
     """A patch does not fit its object."""
 
 
-def merged(value: Any, patch: Any) -> Any:
+def merge_patched(value: Any, patch: Any) -> Any:
     """The value with a strategic merge patch: mappings are merged, null removes, everything else is replaced.
 
     None for a value that the patch deletes. Raises PatchError for an unknown directive.
@@ -32,7 +32,7 @@ def merged(value: Any, patch: Any) -> Any:
         return None
     result = {} if directive == REPLACE or not isinstance(value, dict) else dict(value)
     for key, part in own.items():
-        new = None if part is None else merged(result.get(key), part)
+        new = None if part is None else merge_patched(result.get(key), part)
         if new is None:
             result.pop(key, None)
         else:

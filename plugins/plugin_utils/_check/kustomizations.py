@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._yaml_documents import TextError, documents
-from .json_patch import DIRECTIVE, REPLACE, PatchError, json_patched, merged
+from .json_patch import DIRECTIVE, REPLACE, PatchError, json_patched, merge_patched
 from .sources import Repository, SourceManifest, is_manifest, manifests
 
 _NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -188,7 +188,9 @@ def patched(manifest: Manifest, patch: Any) -> Manifest | None:
         # kustomize then leaves the object as it is.
         return manifest
     else:
-        changed = merged(manifest, {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")})
+        changed = merge_patched(
+            manifest, {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")}
+        )
         if changed is not None:
             own = {key: value for key, value in _metadata(manifest).items() if key in _IDENTITY}
             changed["metadata"] = {**_metadata(changed), **own}

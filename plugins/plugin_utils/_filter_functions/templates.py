@@ -14,7 +14,7 @@ from ...module_utils._resolver.api.schema import as_declared
 from ...module_utils._resolver.declare.option_checks import oversized
 from ...module_utils._templates.conversion import ConversionError, convert, template_of
 from ...module_utils._templates.parameters import texts
-from ...module_utils._templates.process import Processed, process, refusal, review
+from ...module_utils._templates.process import Processed, process, refusal, validate
 from .._filters import accepts_unknown, plain
 from .._manifest_checks import check_fields, check_types, gated
 
@@ -28,7 +28,7 @@ def template_convert(value: Any) -> dict[str, Any]:
         template = convert(source, object_labels=True)
     except ConversionError as error:
         raise AnsibleFilterError(f"{_label(source)}: {error}") from None
-    _accepted(template, review(template))
+    _accepted(template, validate(template))
     return template
 
 

@@ -22,7 +22,7 @@ from ..._resolver.declare.plan import Plan
 from .. import cdi_webhooks as admission
 from .. import preflight, source
 from ..image import Content
-from ..upload import is_filled_with
+from ..upload_rules import is_filled_with
 
 Pair = tuple["BootSourceState", Manifest]
 

@@ -17,7 +17,7 @@ from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import preflight, source
-from ..upload import UploadFailed
+from ..upload_rules import UploadFailed
 from . import upload_proxy
 from .boot_source_state import LABELED, BootSourceState, OwnHandler, has_content
 from .cdi import cdi

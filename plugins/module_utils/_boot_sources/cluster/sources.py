@@ -37,7 +37,7 @@ from ..._resolver.declare.answer import answered
 from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import cdi_webhooks as admission
 from .. import preflight, source
-from ..upload import UploadFailed
+from ..upload_rules import UploadFailed
 from .boot_source_state import (
     LABELED,
     BootSourceState,

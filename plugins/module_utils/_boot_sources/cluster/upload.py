@@ -17,9 +17,8 @@ from ..._cluster.writes.send import send, send_create
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.write import merge_patch, replace
-from .. import source
-from .. import upload as rules
-from ..upload import UploadFailed
+from .. import source, upload_rules
+from ..upload_rules import UploadFailed
 from .boot_source_state import BootSourceState
 from .cdi import CDI_CONFIG
 from .upload_proxy import SCHEMES, UploadedFile, UploadResponse, accepts_uploads
@@ -51,7 +50,9 @@ def upload(session: Session, boot_source: BootSourceState, task: Task) -> None:
 def proxy_url(session: Session, options: Options) -> str:
     """The URL of the upload proxy: the task's, else the one that CDI publishes. Raises UploadFailed without any."""
     url = (options.get("upload_proxy") or {}).get("url")
-    return rules.proxy_address(url or rules.published_url(session.request("GET", CDI_CONFIG.path(name="config"))))
+    return upload_rules.proxy_address(
+        url or upload_rules.published_url(session.request("GET", CDI_CONFIG.path(name="config")))
+    )
 
 
 def proxy_connections(options: Options) -> Any:
@@ -92,14 +93,14 @@ class _Upload:
         claim = self._get(_CLAIM)
         if claim is None:
             return None
-        prime = "" if self._kind is _CLAIM else rules.prime_of(claim, self._get(_DATA_VOLUME))
+        prime = "" if self._kind is _CLAIM else upload_rules.prime_of(claim, self._get(_DATA_VOLUME))
         if prime:
             claim = self._session.get(_CLAIM, self._namespace, prime)
         if claim is None:
             raise UploadFailed(
                 f"the claim {prime} that CDI made for the upload to {self._label} is gone; try again later"
             )
-        rules.check_existing(self._options, self._label, claim)
+        upload_rules.check_existing(self._options, self._label, claim)
         return claim
 
     def _create(self) -> None:
@@ -109,7 +110,7 @@ class _Upload:
         if self._options.get("storage_class"):
             # CDI would wait for a class that does not exist.
             self._session.request("GET", STORAGE_CLASS.path(name=self._options["storage_class"]))
-        manifest = rules.claim(volume) if self._kind is _CLAIM else volume
+        manifest = upload_rules.claim(volume) if self._kind is _CLAIM else volume
         send_create(self._session, self._kind, self._namespace, manifest)
 
     def _update_existing(self, claim: Manifest) -> None:
@@ -118,13 +119,13 @@ class _Upload:
         for kind in dict.fromkeys((_CLAIM, self._kind)):
             # virtctl does not add the requested labels to existing volumes.
             live = self._get(kind) if labels or digest else None
-            patch = rules.patch(labels, digest, live) if live is not None else None
+            patch = upload_rules.patch(labels, digest, live) if live is not None else None
             if patch is not None:
                 send(self._session, merge_patch(kind.path(self._namespace, self._name), patch))
 
     def _prepare(self, claim: Manifest) -> None:
         for remaining in reversed(range(_ATTEMPTS)):
-            changed = rules.prepared(claim)
+            changed = upload_rules.prepared(claim)
             if changed is None:
                 return
             try:
@@ -155,9 +156,9 @@ class _Upload:
         if live is None:
             return False
         if self._kind is _CLAIM:
-            ready, claim = rules.claim_is_ready(live), self._name
+            ready, claim = upload_rules.claim_is_ready(live), self._name
         else:
-            rules.check_binding(self._options, live)
+            upload_rules.check_binding(self._options, live)
             status = live.get("status") or {}
             ready, claim = status.get("phase") == "UploadReady", status.get("claimName") or ""
         if not ready:
@@ -172,10 +173,10 @@ class _Upload:
             if live is not None:
                 uids[kind.kind] = live["metadata"].get("uid") or ""
         for event in events:
-            rules.check_event(event, uids)
+            upload_rules.check_event(event, uids)
 
     def _send(self, file: UploadedFile, pool: Any, url: str) -> None:
-        fast, slow = rules.proxy_paths(url)
+        fast, slow = upload_rules.proxy_paths(url)
         token, renewals = self._token(), 0
         if not url.startswith(SCHEMES):
             raise UploadFailed(f"the upload to {url} failed: {slow} is neither http nor https")
@@ -207,7 +208,7 @@ class _Upload:
 
     def _wait_until_done(self, timeout: float) -> None:
         path = _CLAIM.path(self._namespace, self._name)
-        if not any(rules.claim_is_done(self._session.request("GET", path)) for _poll in _polls(timeout)):
+        if not any(upload_rules.claim_is_done(self._session.request("GET", path)) for _poll in _polls(timeout)):
             raise UploadFailed(
                 f"CDI has not processed the upload to {self._label} within {timeout:g} seconds{self._reasons()}"
             )

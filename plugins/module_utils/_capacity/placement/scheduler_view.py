@@ -117,7 +117,7 @@ def from_manifest(manifest: Manifest) -> PodInfo:
     metadata, spec = (manifest.get(part) or {} for part in ("metadata", "spec"))
     # A pod that is there has a request for each limit; for one that is made up `Container.stored` adds them.
     own = read_amounts((spec.get("resources") or {}).get("requests"))
-    needed = amounts.total(
+    needed = amounts.add_up(
         {**amounts.requests([*amounts.read_containers(spec)]), **own}, read_amounts(spec.get("overhead"))
     )
     claims = ((volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in spec.get("volumes") or ())

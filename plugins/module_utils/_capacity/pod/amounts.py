@@ -23,7 +23,7 @@ def read_amounts(texts: Mapping[str, Any] | None) -> Amounts:
     return {name: parse(str(text)) for name, text in (texts or {}).items()}
 
 
-def whole(number: int) -> Quantity:
+def units(number: int) -> Quantity:
     """A number of units."""
     return Quantity.from_integer(number, DECIMAL_SI)
 
@@ -43,7 +43,7 @@ def add_to(amounts: Amounts, name: str, more: Quantity) -> None:
     amounts[name] = add(amounts[name], more) if name in amounts else more
 
 
-def total(*parts: Amounts) -> Amounts:
+def add_up(*parts: Amounts) -> Amounts:
     """The sum of each resource."""
     result: Amounts = {}
     for part in parts:
@@ -52,7 +52,7 @@ def total(*parts: Amounts) -> Amounts:
     return result
 
 
-def maximum(*parts: Amounts) -> Amounts:
+def largest(*parts: Amounts) -> Amounts:
     """The largest amount of each resource."""
     result: Amounts = {}
     for part in parts:
@@ -62,7 +62,7 @@ def maximum(*parts: Amounts) -> Amounts:
     return result
 
 
-def texts(amounts: Amounts) -> dict[str, str]:
+def amount_texts(amounts: Amounts) -> dict[str, str]:
     """The canonical text of each amount."""
     return {name: amount.text for name, amount in amounts.items()}
 
@@ -82,7 +82,7 @@ class Container(NamedTuple):
     restarts: bool = False
 
     @property
-    def stored(self) -> Amounts:
+    def stored_requests(self) -> Amounts:
         """The requests as the API server stores them: a limit without a request becomes the request."""
         return {**self.limits, **self.requests}
 
@@ -91,8 +91,8 @@ class Container(NamedTuple):
         parts = {
             "name": self.name,
             "restartPolicy": "Always" if self.restarts else "",
-            "requests": texts(self.requests),
-            "limits": texts(self.limits),
+            "requests": amount_texts(self.requests),
+            "limits": amount_texts(self.limits),
             "claims": list(self.claims),
         }
         return {field: value for field, value in parts.items() if value}
@@ -117,7 +117,7 @@ _QOS_RESOURCES = ("cpu", "memory")
 
 def requests(containers: Sequence[Container]) -> Amounts:
     """The requests of the pod, as the API server stores them."""
-    return _pod_total((container, container.stored) for container in containers)
+    return _pod_total((container, container.stored_requests) for container in containers)
 
 
 def limits(containers: Sequence[Container]) -> Amounts:
@@ -132,18 +132,18 @@ def _pod_total(parts: Iterable[tuple[Container, Amounts]]) -> Amounts:
     highest: Amounts = {}
     for container, amounts in parts:
         if not container.init:
-            main = total(main, amounts)
+            main = add_up(main, amounts)
             continue
-        started = total(sidecars, amounts)
-        highest = maximum(highest, started)
+        started = add_up(sidecars, amounts)
+        highest = largest(highest, started)
         if container.restarts:
             sidecars = started
-    return maximum(total(main, sidecars), highest)
+    return largest(add_up(main, sidecars), highest)
 
 
 def qos_class(containers: Sequence[Container]) -> str:
     """Guaranteed, Burstable or BestEffort."""
-    requested = [_qos_amounts(container.stored) for container in containers]
+    requested = [_qos_amounts(container.stored_requests) for container in containers]
     limited = [_qos_amounts(container.limits) for container in containers]
     if not any(requested) and not any(limited):
         return "BestEffort"

@@ -11,7 +11,7 @@ from ..._resolver.kubevirt.admission.launcher_pod import DEVICES, own_devices
 from ..._resolver.kubevirt.vmi.defaults import guest_request
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from . import behaviour
-from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, vmi_resources, whole
+from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, units, vmi_resources
 from .environment import Environment, Unrenderable
 
 _GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
@@ -95,13 +95,13 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
     threads = pool_threads(spec) if env.release.has(behaviour.POOL_NEEDS_CPU) else 0
     count = vcpus(spec["domain"]["cpu"])
     if count and env.release.has(behaviour.DEDICATED_WINS):
-        requests["cpu"] = limits["cpu"] = whole(count + threads)
+        requests["cpu"] = limits["cpu"] = units(count + threads)
     elif count:
-        limits.setdefault("cpu", whole(count))
+        limits.setdefault("cpu", units(count))
     else:
         for amounts in (requests, limits):
             if "cpu" in amounts:
-                add_to(amounts, "cpu", whole(threads))
+                add_to(amounts, "cpu", units(threads))
     if spec["domain"]["cpu"].get("isolateEmulatorThread"):
         _isolate(metadata, spec, requests, limits, env)
     if "memory" in requests:
@@ -111,13 +111,13 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
     limit = (
-        limits.get("cpu", ZERO) if env.release.has(behaviour.DEDICATED_WINS) else whole(vcpus(spec["domain"]["cpu"]))
+        limits.get("cpu", ZERO) if env.release.has(behaviour.DEDICATED_WINS) else units(vcpus(spec["domain"]["cpu"]))
     )
     # KubeVirt counts the threads of the pool twice here.
     pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.release.has(behaviour.POOL_NEEDS_CPU)
     vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
     even = EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
-    extra = whole(2 if even else 1)
+    extra = units(2 if even else 1)
     limits["cpu"] = add(limit, extra)
     if "cpu" in requests:
         requests["cpu"] = add(requests["cpu"], extra)
@@ -132,7 +132,7 @@ def shared_cpu_resources(spec: Spec, env: Environment) -> tuple[Amounts, Amounts
     request = parse(f"{share!r}" if share >= 1 else f"{share * 1000!r}m")
     selector = env.configuration.get("autoCPULimitNamespaceLabelSelector")
     selected = selector is not None and matches(selector, env.namespace_labels)
-    return {"cpu": request}, {"cpu": whole(count)} if selected or _quota_limits("cpu", env) else {}
+    return {"cpu": request}, {"cpu": units(count)} if selected or _quota_limits("cpu", env) else {}
 
 
 def _quota_limits(name: str, env: Environment) -> bool:

@@ -10,7 +10,7 @@ from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.defaults import has_pcie, set_vmi_defaults
 from ..._resolver.kubevirt.vmi.vmi import Spec, guest_figures, has_tdx, is_dedicated, pool_threads
 from . import behaviour
-from .amounts import HUGE_PAGES, PLAIN, texts
+from .amounts import HUGE_PAGES, PLAIN, amount_texts
 from .compute import EVEN_PARITY
 from .environment import Environment
 from .pod import MigrationSource, Pod, pod
@@ -93,8 +93,8 @@ def _summary(launcher_pod: Pod) -> dict[str, Any]:
         "cpu": requests["cpu"].text if "cpu" in requests else None,
         "memory": requests["memory"].text,
         "memory_bytes": requests["memory"].value,
-        "requests": texts(requests),
-        "limits": texts(launcher_pod.limits),
+        "requests": amount_texts(requests),
+        "limits": amount_texts(launcher_pod.limits),
         "overhead": launcher_pod.overhead.text,
         "overhead_bytes": launcher_pod.overhead.value,
         "qos_class": launcher_pod.qos_class,
@@ -132,7 +132,7 @@ def _guest(spec: Spec) -> dict[str, Any]:
 def _sharing(spec: Spec, launcher_pod: Pod) -> dict[str, Any]:
     """The guest's dedicated CPUs, and the part of its memory that the pod does not request."""
     result: dict[str, Any] = {}
-    requests, memory = launcher_pod.containers[0].stored, spec["domain"].get("memory", {})
+    requests, memory = launcher_pod.containers[0].stored_requests, spec["domain"].get("memory", {})
     if is_dedicated(spec) and "cpu" in requests:
         result["dedicated_cpus"] = requests["cpu"].value
     if "guest" in memory and "hugepages" not in memory:

@@ -16,10 +16,10 @@ from ..._resolver.api.quantity import Quantity, from_nanos, parse
 from ..._resolver.api.release import parse_release
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.vmi import Spec, vcpus
-from ..pod.amounts import ONE, ZERO, Amounts, vmi_resources, whole
+from ..pod.amounts import ONE, ZERO, Amounts, units, vmi_resources
 from ..pod.environment import Environment
 from ..pod.overhead import overhead
-from .budget import PODS, Quota, QuotaItem, by_quota_name, limits_and_usage, scopes_of, usage
+from .budget import PODS, Quota, QuotaItem, name_for_quotas, read_limits_and_usage, scopes_of, used_amounts
 
 DEFAULT: Final = "DedicatedVirtualResources"
 # This calculator counts like ResourceQuotas, including migrations.
@@ -32,14 +32,14 @@ _FORMULA: Final = parse_release("1.7")
 
 def application_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareResourceQuota. Raises QuantityError."""
-    hard, used = limits_and_usage(manifest)
+    hard, used = read_limits_and_usage(manifest)
     return Quota("ApplicationAwareResourceQuota", name_of(manifest), hard, used, (), _measure, False)
 
 
 def cluster_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareClusterResourceQuota, or its copy in a namespace. Raises QuantityError."""
     spec = (manifest.get("spec") or {}).get("quota") or {}
-    hard, used = limits_and_usage({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
+    hard, used = read_limits_and_usage({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
     kind = "ApplicationAwareClusterResourceQuota"
 
     def measure(item: QuotaItem) -> Amounts:
@@ -96,11 +96,11 @@ def measured(
     if calculator == "GuestEffectiveResources":
         return _effective(spec, item, environment)
     if calculator in ("VmiPodUsage", _PLAIN):
-        return usage(item)
+        return used_amounts(item)
     memory, cpu = _size(spec, status or {})
     if calculator == "VirtualResources":
         sizes = {"memory": memory, "cpu": cpu}
-        return {f"count/{PODS}": ONE, PODS: ONE, **by_quota_name(sizes, sizes)}
+        return {f"count/{PODS}": ONE, PODS: ONE, **name_for_quotas(sizes, sizes)}
     dedicated = {"instances": ONE, "cpu": cpu, "memory": memory}
     return {f"{start}{name}/vmi": amount for name, amount in dedicated.items() for start in ("", "requests.")}
 
@@ -110,7 +110,7 @@ def migration_delta(
 ) -> Amounts:
     """The amounts that AAQ counts for a migration: the target's minus the guest's. guest: the VMI, {} if unknown."""
     if calculator == _PLAIN:
-        return usage(item)
+        return used_amounts(item)
     if calculator not in ("VirtualResources", DEFAULT) or not guest:
         return {}
     after = measured(calculator, spec, item, environment)
@@ -119,7 +119,7 @@ def migration_delta(
 
 
 def _measure(item: QuotaItem) -> Amounts:
-    return usage(item) if item.application is None else dict(item.application)
+    return used_amounts(item) if item.application is None else dict(item.application)
 
 
 def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
@@ -128,7 +128,7 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
     memory = parse(str(guest)) if guest is not None else requested.get("memory", ZERO)
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
-    cpu = whole(vcpus(topology)) if topology is not None else requested.get("cpu", ZERO)
+    cpu = units(vcpus(topology)) if topology is not None else requested.get("cpu", ZERO)
     return memory, cpu
 
 
@@ -142,7 +142,7 @@ def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts
     # AAQ uses the architecture on which it runs.
     stripped.pop("architecture", None)
     extra = overhead(stripped, environment._replace(kubevirt=replace(environment.kubevirt, release=_FORMULA)))
-    amounts = usage(compute)
+    amounts = used_amounts(compute)
     for name in ("requests.memory", "limits.memory"):
         if name in amounts:
             amounts[name] = _without(amounts[name], extra)

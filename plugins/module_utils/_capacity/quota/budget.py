@@ -44,14 +44,14 @@ class QuotaItem(NamedTuple):
     @property
     def requests(self) -> Amounts:
         """The sum of the pod's requests."""
-        return amounts.total(amounts.requests(self.containers), dict(self.overhead))
+        return amounts.add_up(amounts.requests(self.containers), dict(self.overhead))
 
     @property
     def limits(self) -> Amounts:
         """The sum of the pod's limits. Kubernetes adds the overhead to limits other than 0."""
         limits = amounts.limits(self.containers)
         limited = {name for name, amount in limits.items() if amount.nanos}
-        return amounts.total(limits, {name: amount for name, amount in self.overhead.items() if name in limited})
+        return amounts.add_up(limits, {name: amount for name, amount in self.overhead.items() if name in limited})
 
 
 def from_pod(pod: Pod, name: str) -> QuotaItem:
@@ -89,7 +89,7 @@ def _stored(container: Container) -> Container:
     """The container as the API server stores it: a request for each limit, amounts in whole thousandths."""
     limits, requests = (
         {name: _rounded(amount, NANOS_PER_MILLI) for name, amount in part.items()}
-        for part in (container.limits, container.stored)
+        for part in (container.limits, container.stored_requests)
     )
     return container._replace(requests=requests, limits=limits)
 
@@ -151,15 +151,15 @@ _REQUESTS: Final = "requests."
 _ENFORCED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
 
 
-def usage(item: QuotaItem) -> Amounts:
+def used_amounts(item: QuotaItem) -> Amounts:
     """The resources that an object uses."""
     counted = {f"count/{item.resource}": ONE, **item.used}
     if item.resource == PODS:
-        return {**counted, PODS: ONE, **by_quota_name(item.requests, item.limits)}
+        return {**counted, PODS: ONE, **name_for_quotas(item.requests, item.limits)}
     return counted
 
 
-def by_quota_name(requests: Amounts, limits: Amounts) -> Amounts:
+def name_for_quotas(requests: Amounts, limits: Amounts) -> Amounts:
     """Requests and limits by the quotas' resource names."""
     named: Amounts = {}
     for name, amount in requests.items():
@@ -196,7 +196,7 @@ class Quota:
     def __post_init__(self) -> None:
         self.used = dict(self.before)
 
-    def charge(self, item: QuotaItem) -> Nanos:
+    def used_amounts(self, item: QuotaItem) -> Nanos:
         """The amounts that an object uses of the quota."""
         if not in_scope(item, self.scopes):
             return {}
@@ -207,7 +207,7 @@ class Quota:
         for item in items:
             if self.demands and item.resource == PODS and in_scope(item, self.scopes):
                 yield from self._unset(item)
-        added, removed = self._balance(items), self._balance(deleted)
+        added, removed = self._net_use(items), self._net_use(deleted)
         for name, amount in added.items():
             remaining = self.hard[name].nanos - self.used.get(name, 0) + removed.get(name, 0)
             if amount > remaining:
@@ -218,7 +218,9 @@ class Quota:
 
     def _unset(self, pod: QuotaItem) -> Iterator[str]:
         """The resources that each container of a pod must set, and that some do not."""
-        named = [(container.name, by_quota_name(container.requests, container.limits)) for container in pod.containers]
+        named = [
+            (container.name, name_for_quotas(container.requests, container.limits)) for container in pod.containers
+        ]
         for resource in _ENFORCED:
             lacking = sorted({name for name, given in named if resource not in given})
             if lacking and resource in self.hard:
@@ -229,18 +231,18 @@ class Quota:
         """Counts the objects that are created and deleted for a VM, the largest amount of several variants."""
         highest: Nanos = {}
         for items in variants:
-            for name, amount in self._balance(items, deleted).items():
+            for name, amount in self._net_use(items, deleted).items():
                 highest[name] = max(amount, highest.get(name, amount))
         for counted in (self.wanted, self.used) if admitted else (self.wanted,):
             for name, amount in highest.items():
                 counted[name] = counted.get(name, 0) + amount
 
-    def _balance(self, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
+    def _net_use(self, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
         """The amounts that created objects use of the quota, minus the amounts of deleted objects."""
         total: Nanos = {}
         for sign, group in ((1, items), (-1, deleted)):
             for item in group:
-                for name, amount in self.charge(item).items():
+                for name, amount in self.used_amounts(item).items():
                     total[name] = total.get(name, 0) + sign * amount
         return total
 
@@ -273,11 +275,13 @@ def _amount_text(name: str, nanos: int) -> str:
 
 def resource_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads a ResourceQuota. The limits in its status come first. Raises QuantityError."""
-    hard, used = limits_and_usage(manifest)
-    return Quota("ResourceQuota", name_of(manifest), hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
+    hard, used = read_limits_and_usage(manifest)
+    return Quota(
+        "ResourceQuota", name_of(manifest), hard, used, scopes_of(manifest.get("spec") or {}), used_amounts, True
+    )
 
 
-def limits_and_usage(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
+def read_limits_and_usage(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
     """The limits and the usage of a quota. Raises QuantityError."""
     spec, status = (manifest.get(part) or {} for part in ("spec", "status"))
     hard, used = map(amounts.read_amounts, (status.get("hard") or spec.get("hard"), status.get("used")))

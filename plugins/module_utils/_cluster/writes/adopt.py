@@ -11,7 +11,7 @@ from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField, ObjectKey
 from ..._resolver.api.write import json_patch
 from ..._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refusal, Seen, Step
-from ..._resolver.choose import adopt as rules
+from ..._resolver.choose import adopt as choose
 from ..._resolver.choose.adopt import Adoption
 from ..._resolver.guest.effect import GuestEffect
 from ..._resolver.guest.predict import admitted_effect
@@ -77,7 +77,7 @@ def adopt(
     for job in todo:
         job.warnings += assumption
         goal, namespace = job.goal, job.key.namespace
-        adoption = goal.adoption = rules.adopt(
+        adoption = goal.adoption = choose.adopt(
             goal.vm,
             _candidates(lookup, INSTANCETYPE, namespace, instancetypes, job.warnings, task),
             _candidates(lookup, PREFERENCE, namespace, preferences, job.warnings, task),
@@ -87,7 +87,7 @@ def adopt(
         if adoption.chosen is None:
             job.failed = adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
-        job.failed, goal.declared_elsewhere = rules.conflict(
+        job.failed, goal.declared_elsewhere = choose.conflict(
             goal.vm, adoption.chosen, session.field_manager, task.force_conflicts
         )
         goal.effect = admitted_effect(goal.vm, admit(adoption.chosen.vm, goal.vm, cluster), job.seen.vmi, cluster)
@@ -138,7 +138,7 @@ def _decide(field_manager: str, job: AdoptJob, _facts: Facts) -> Decision:
     if adoption is None or adoption.chosen is None:
         return None
     chosen = adoption.chosen
-    patch = rules.patch(vm, chosen.vm)
+    patch = choose.patch(vm, chosen.vm)
     writes = (json_patch(job.key.path, patch, fieldManager=field_manager, fieldValidation="Strict"),)
 
     def instancetype_of(live: Manifest | None) -> Manifest:

@@ -19,7 +19,7 @@ from ..._resolver.guest.effect import UNREAD_VMI, MaybeVMI
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import has_guest
 from ..._resolver.refresh.drift import Drift, drift
-from ..facts import Facts, facts_of
+from ..facts import VMFacts, facts_of
 from ..transitions import KnownVM
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Seen(NamedTuple):
 
     name: str
     drift: Drift | None
-    facts: Facts | None = None
+    facts: VMFacts | None = None
     left: bool = False
 
 

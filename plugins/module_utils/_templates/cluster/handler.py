@@ -13,7 +13,7 @@ from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.declare.plan import DELETE
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.webhooks.mutate import admit
-from ..._resolver.preflight import findings as rules
+from ..._resolver.preflight import findings as preflight
 from ..._resolver.preflight.findings import Check
 from ..._resolver.preflight.object_keys import keys_for_admission
 from ..._resolver.preflight.references import keys_for_start
@@ -45,7 +45,7 @@ class TemplateHandler(KindHandler):
             outcome: [
                 Finding(f"a VM of the template: {found.line}", WARNING, missing=found.missing)
                 for found in (
-                    rules.findings(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
+                    preflight.findings(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
                 )
             ]
             for outcome, vm in zip(planned, vms)

@@ -35,7 +35,7 @@ def converted(
         "objects": [machine],
     }
     result = convert(template, Sources((), catalog))
-    assert not process.review(result.manifest).errors
+    assert not process.validate(result.manifest).errors
     return result
 
 

@@ -54,7 +54,7 @@ def test_a_template_of_one_vm_is_whole() -> None:
 
 def test_others_stay_beside_the_converted_vm() -> None:
     result = convert(template(SECRET, VM, SERVICE), Sources())
-    assert not process.review(result.manifest).errors
+    assert not process.validate(result.manifest).errors
     (others,) = result.others
     assert others == split(template(SECRET, VM, SERVICE)).others
     assert {entry.path: entry.note for entry in result.remaining} == {

@@ -6,7 +6,7 @@ import pytest
 from estate_samples import BUILTIN, machine
 
 from plugins.module_utils._estate.machine import machines_of
-from plugins.module_utils._estate.preferences import Choice, choose
+from plugins.module_utils._estate.preferences import ChosenPreference, choose
 from plugins.module_utils._estate.rules import Rules
 from plugins.module_utils._estate.size_catalog import preferences_of
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
@@ -22,7 +22,7 @@ def chosen(
     virtio: bool = False,
     release: str = "1.9.0",
     **fields: Any,
-) -> Choice:
+) -> ChosenPreference:
     (item,) = machines_of([machine(**fields)])
     rules = Rules(preferences=own, virtio_drivers=virtio)
     return choose(item, CATALOG if catalog is None else catalog, rules, fixed, parse_release(release))

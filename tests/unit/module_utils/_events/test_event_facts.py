@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._events import facts
-from plugins.module_utils._events.facts import Facts, facts_of
+from plugins.module_utils._events.facts import VMFacts, facts_of
 from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic
 from plugins.module_utils._resolver.api.keys import REPLACEMENT_ANNOTATION
 from plugins.module_utils._resolver.api.release import NEWEST
@@ -74,13 +74,13 @@ def judged(vm: Manifest, *objects: Manifest, vmi: MaybeVMI = None, kubevirt: Kub
     return drift(vm, vmi, Cluster(Objects(objects), kubevirt or KubeVirt(NEWEST)))
 
 
-def found(vm: Manifest, *objects: Manifest, vmi: MaybeVMI = None) -> Facts:
+def found(vm: Manifest, *objects: Manifest, vmi: MaybeVMI = None) -> VMFacts:
     return facts_of(judged(vm, *objects, vmi=vmi))
 
 
 def test_nothing_holds_of_a_stopped_vm() -> None:
     halted = {**CAPTURED, "spec": {**CAPTURED["spec"], "runStrategy": "Halted"}}
-    assert found(halted, REVISION, instancetype()) == Facts({}, frozenset())
+    assert found(halted, REVISION, instancetype()) == VMFacts({}, frozenset())
 
 
 def test_drift_names_the_generations() -> None:
@@ -293,4 +293,4 @@ def test_a_broken_link_is_a_fact(diagnosed: Manifest, fact: facts.Fact | None) -
 
 
 def test_a_vm_on_its_way_is_not_judged() -> None:
-    assert facts.facts_of_diagnosis(diagnosis("pending")) == Facts({}, frozenset(facts.TRANSITIONS))
+    assert facts.facts_of_diagnosis(diagnosis("pending")) == VMFacts({}, frozenset(facts.TRANSITIONS))

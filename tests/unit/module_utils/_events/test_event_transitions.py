@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._events import facts
-from plugins.module_utils._events.facts import Fact, Facts
+from plugins.module_utils._events.facts import Fact, VMFacts
 from plugins.module_utils._events.transitions import KnownVM, LastEvent, Reporter, known_of, line_of, projection
 
 Manifest = dict[str, Any]
@@ -29,7 +29,7 @@ class Watched:
         """The events of a look."""
         found = {name: fact if isinstance(fact, Fact) else Fact(fact, f"text {fact}") for name, fact in held.items()}
         events = []
-        for change in self.reporter.changes(vm(uid), Facts(found, frozenset(unknown)), self.known):
+        for change in self.reporter.changes(vm(uid), VMFacts(found, frozenset(unknown)), self.known):
             self.known, self.saved = change.known, self.saved + 1
             events += [change.event] if change.event is not None else []
         return events

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.plugin_utils._check.json_patch import PatchError, json_patched, merged
+from plugins.plugin_utils._check.json_patch import PatchError, json_patched, merge_patched
 from plugins.plugin_utils._check.kustomizations import patched
 
 Check = Callable[..., tuple[int, list[str]]]
@@ -211,7 +211,7 @@ def test_kustomizations_in_a_circle_end(check: Check) -> None:
     ],
 )
 def test_mappings_are_merged_and_lists_replaced(patch: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert merged({"a": 1, "b": {"c": 1, "d": [1]}}, patch) == expected
+    assert merge_patched({"a": 1, "b": {"c": 1, "d": [1]}}, patch) == expected
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ class VirtualMachineHandler(KindHandler):
 
     def _findings(self, outcome: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
         # Only a VM to be written is judged; most are unchanged.
-        from ...._resolver.preflight import findings as rules
+        from ...._resolver.preflight import findings as preflight
 
         future = admit(vm, outcome.live, cluster)
         if _changes_spec(outcome):
@@ -150,7 +150,7 @@ class VirtualMachineHandler(KindHandler):
                 for extension in self._extensions
                 for finding in extension.findings(outcome, vm, future.admitted)
             ),
-            *rules.findings(future, outcome.live, cluster, self._lookup.list, self._checks),
+            *preflight.findings(future, outcome.live, cluster, self._lookup.list, self._checks),
         ]
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:

@@ -7,7 +7,7 @@ from capacity_cluster import launcher
 
 from growth import growth
 from plugins.module_utils._capacity.pod.render import MIGRATE, RESTART, by_namespace
-from plugins.module_utils._capacity.quota.budget import from_manifest, usage
+from plugins.module_utils._capacity.quota.budget import from_manifest, used_amounts
 from plugins.module_utils._capacity.quota.check import QuotaObjects, check_quotas
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST
@@ -117,7 +117,7 @@ def test_scopes_match_pods() -> None:
 
 
 def test_unknown_resources_are_not_counted() -> None:
-    odd = usage(from_manifest({"spec": {"containers": [{"resources": {"requests": {"odd": "1", "x/y": "2"}}}]}}))
+    odd = used_amounts(from_manifest({"spec": {"containers": [{"resources": {"requests": {"odd": "1", "x/y": "2"}}}]}}))
     assert set(odd) == {"count/pods", "pods", "requests.x/y"}
 
 

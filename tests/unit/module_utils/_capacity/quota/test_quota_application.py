@@ -65,5 +65,5 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
 def test_other_pods_count_as_pods() -> None:
     quota = application_quota({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}})
     other = QuotaItem("pods", "other")
-    assert quota.charge(other) == {"pods": parse("1").nanos}
-    assert quota.charge(other._replace(application={})) == {}
+    assert quota.used_amounts(other) == {"pods": parse("1").nanos}
+    assert quota.used_amounts(other._replace(application={})) == {}

@@ -139,7 +139,7 @@ def test_a_template() -> None:
         "domain": {"devices": {"autoattachPodInterface": False}},
         "hostname": "${NAME}",
     }
-    assert not process.review(result.manifest).errors
+    assert not process.validate(result.manifest).errors
     assert convert(result.manifest, Sources((), CATALOG)).manifest == result.manifest
 
 
