@@ -30,7 +30,7 @@ _FALSE: Final = ("0", "f", "false", "n", "no", "off")
 
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
 _SPEC: Final = (
-    *((field.matcher, field.matcher) for field in MATCHER_FIELDS),
+    *((field.name, field.name) for field in MATCHER_FIELDS),
     ("data_volume_templates", "dataVolumeTemplates"),
 )
 _DEFINITIONS: Final = ("definition", "resource_definition", "inline")

@@ -147,7 +147,7 @@ def _totals(result: Result) -> Result:
 
 def _row(vm: Result, captured: Result, team_label: str) -> Result:
     """A VM with its promised resources and what it needs."""
-    parts = {matcher_field.matcher: vm.get(matcher_field.matcher) or {} for matcher_field in MATCHER_FIELDS}
+    parts = {matcher_field.name: vm.get(matcher_field.name) or {} for matcher_field in MATCHER_FIELDS}
     drifted = bool(vm["drifted"])
     guest = (vm.get("resources") or {}).get("guest") or {}
     vmi = vm.get("vmi") or {}
@@ -257,7 +257,7 @@ def _deprecated_in_use(rows: list[Result]) -> list[Result]:
     """The VMs that use deprecated and obsolete objects, by namespace and object: obsolete ones first, then by date."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
-        for part in (row[matcher_field.matcher] for matcher_field in MATCHER_FIELDS):
+        for part in (row[matcher_field.name] for matcher_field in MATCHER_FIELDS):
             if part and part["object_state"] in (DEPRECATED, OBSOLETE):
                 key = (row["namespace"], part["kind"], part["name"], *(part[name] for name in _STATE))
                 groups.setdefault(key, []).append(_label(row))

@@ -244,7 +244,7 @@ def _converted_task(
         return None
     if module_of(location.path[-1], written) == KUBEVIRT_VM:
         spec = new["spec"]
-        matchers = {field.matcher: spec[field.matcher] for field in MATCHER_FIELDS if field.matcher in spec}
+        matchers = {field.name: spec[field.name] for field in MATCHER_FIELDS if field.name in spec}
         return _edit(report, location, {**written, **matchers, "spec": spec["template"]["spec"]})
     return _edit(
         report, location, {**written, **{part: new[part] for part in ("apiVersion", "spec") if part in written}}

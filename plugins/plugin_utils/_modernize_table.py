@@ -26,7 +26,7 @@ class Row(NamedTuple):
 def row_of(label: str, conversion: Modernization) -> Row:
     spec = conversion.manifest.get("spec") or {}
     spec = (spec.get("virtualMachine") or {}).get("spec") or spec
-    names = [(spec.get(matcher_field.matcher) or {}).get("name") or "-" for matcher_field in (INSTANCETYPE, PREFERENCE)]
+    names = [(spec.get(matcher_field.name) or {}).get("name") or "-" for matcher_field in (INSTANCETYPE, PREFERENCE)]
     if conversion.differences is None:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
         return Row((label, *names, "-", "-", word))

@@ -68,7 +68,7 @@ def _patch(state: _Capture, matcher_field: MatcherField) -> Generator[Action, No
         )
     if "revisionName" in matcher:
         return []
-    path = f"/spec/{matcher_field.matcher}/revisionName"
+    path = f"/spec/{matcher_field.name}/revisionName"
     name = yield from _create(state, matcher_field, matcher)
     return [{"op": "test", "path": path, "value": None}, {"op": "add", "path": path, "value": name}]
 

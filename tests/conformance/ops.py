@@ -45,8 +45,8 @@ def _cluster(given: Json, version: Release = NEWEST) -> Cluster:
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
     instancetype, preference = (
         None
-        if given[matcher_field.matcher] is None
-        else release_schema.canonical(matcher_field.spec_type, given[matcher_field.matcher], version)
+        if given[matcher_field.name] is None
+        else release_schema.canonical(matcher_field.spec_type, given[matcher_field.name], version)
         for matcher_field in MATCHER_FIELDS
     )
     return instancetype, preference
@@ -165,15 +165,15 @@ def _decode(given: Json) -> Json:
     result: Json = {"isLatest": revision_names.is_latest(given["revision"])}
     for matcher_field in (INSTANCETYPE, PREFERENCE):
         try:
-            result[f"{matcher_field.matcher}Spec"] = decode.spec(given["revision"], matcher_field)
+            result[f"{matcher_field.name}Spec"] = decode.spec(given["revision"], matcher_field)
         except KubeVirtError as error:
-            result[f"{matcher_field.matcher}Error"] = error.message
+            result[f"{matcher_field.name}Error"] = error.message
     return result
 
 
 def _decode_as(given: Json, version: Release) -> Json:
     """The lookup of a VM that refers to the revision as one of the two."""
-    matcher_field = INSTANCETYPE if given["role"] == INSTANCETYPE.matcher else PREFERENCE
+    matcher_field = INSTANCETYPE if given["role"] == INSTANCETYPE.name else PREFERENCE
     try:
         spec = decode.spec(given["revision"], matcher_field, version)
     except KubeVirtError as error:
@@ -203,7 +203,7 @@ def _writes(given: Json, writes: Iterator[Action], version: Release = NEWEST, ma
         if version.has(behaviour.CAPTURES_IN_STATUS):
             result[matcher_field.reference] = vm["status"].get(matcher_field.reference)
         if matchers:
-            result[matcher_field.matcher] = vm["spec"].get(matcher_field.matcher)
+            result[matcher_field.name] = vm["spec"].get(matcher_field.name)
     return result
 
 
@@ -261,8 +261,7 @@ def _release_expand(given: Json, version: Release) -> Json:
 def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
     """The fields of an op's input that a release does not know, as the vectors name them."""
     parts = [
-        (matcher_field.matcher, matcher_field.spec_type, given.get(matcher_field.matcher))
-        for matcher_field in MATCHER_FIELDS
+        (matcher_field.name, matcher_field.spec_type, given.get(matcher_field.name)) for matcher_field in MATCHER_FIELDS
     ]
     parts += [
         ("vm", VM, given.get("vm")),

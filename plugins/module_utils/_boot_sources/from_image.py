@@ -75,18 +75,18 @@ def infer_from_images(
                 # KubeVirt does the same: the memory was for a disk without an instancetype.
                 result["spec"]["template"]["spec"]["domain"].pop("memory", None)
             kind = image_labels.get(matcher_field.volume_kind_label)
-            result["spec"][matcher_field.matcher] = {"name": name, **({"kind": kind} if kind else {})}
+            result["spec"][matcher_field.name] = {"name": name, **({"kind": kind} if kind else {})}
             continue
         reason = f"the image {inference.image.name} of the volume {inference.volume}"
         if image.problem:
             reason = f"cannot ask for {reason}: {image.problem}"
         else:
-            reason += f" has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{matcher_field.matcher.upper()}"
+            reason += f" has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{matcher_field.name.upper()}"
         if inference.may_fail:
-            del result["spec"][matcher_field.matcher]
-            warnings += [f"the VM gets no {matcher_field.matcher}: {reason}"] if image.problem else []
+            del result["spec"][matcher_field.name]
+            warnings += [f"the VM gets no {matcher_field.name}: {reason}"] if image.problem else []
         else:
-            unresolved.setdefault(reason, []).append(matcher_field.matcher)
+            unresolved.setdefault(reason, []).append(matcher_field.name)
     if unresolved:
         parts = [
             f"{' and '.join(matchers)}: {reason}; set {' and '.join(f'{matcher}.name' for matcher in matchers)},"

@@ -60,7 +60,7 @@ def represented_object(options: Options) -> Manifest:
 
 
 def _check_labels(options: Options) -> None:
-    if not any(options.get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS):
+    if not any(options.get(matcher_field.name) for matcher_field in MATCHER_FIELDS):
         raise FieldError("state", "labeled needs instancetype, preference or both")
     for option in (*ORIGINS, "schedule"):
         if options.get(option) is not None:
@@ -117,7 +117,7 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
     image_labels = labels_of(environment)
     result = {}
     for matcher_field in MATCHER_FIELDS:
-        matcher = options.get(matcher_field.matcher) or {}
+        matcher = options.get(matcher_field.name) or {}
         if not matcher.get("name"):
             given = (image_labels.get(label) for label in (matcher_field.volume_label, matcher_field.volume_kind_label))
             matcher = dict(zip(("name", "kind"), given))
@@ -136,7 +136,7 @@ def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     for matcher_field in MATCHER_FIELDS:
         kind = labels.get(matcher_field.volume_kind_label, "")
         if name := labels.get(matcher_field.volume_label):
-            result[matcher_field.matcher] = (matcher_field.kind_of({"kind": kind}) or kind, name)
+            result[matcher_field.name] = (matcher_field.kind_of({"kind": kind}) or kind, name)
     return result
 
 

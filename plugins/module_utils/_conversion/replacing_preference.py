@@ -63,7 +63,7 @@ def _attempt(
     vm: Manifest, before: Manifest, manifest: Manifest, size: Manifest | None, cluster: Cluster
 ) -> ReplacingPreference | None:
     matcher = {"kind": manifest["kind"], "name": name_of(manifest)}
-    rewritten = {**vm, "spec": {**vm["spec"], PREFERENCE.matcher: matcher}}
+    rewritten = {**vm, "spec": {**vm["spec"], PREFERENCE.name: matcher}}
     try:
         admitted = mutate.mutate(rewritten, cluster.objects, release=cluster.release)
         after = effective(admitted, cluster)

@@ -224,7 +224,7 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest], waste: 
     for matcher_field in MATCHER_FIELDS:
         matcher = matcher_field.matcher_of(chosen.vm)
         if matcher is not None and matcher != matcher_field.matcher_of(vm):
-            draft.record("", None, f"spec.{matcher_field.matcher}", matcher, "From the catalog.")
+            draft.record("", None, f"spec.{matcher_field.name}", matcher, "From the catalog.")
     for path, value in chosen.removed.items():
         part = "metadata" if path.startswith("annotations.") else "spec"
         draft.record(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")

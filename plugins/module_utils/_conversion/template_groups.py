@@ -102,7 +102,7 @@ def _read(place: int, template: Manifest) -> TemplateVM | None:
     for path in (*(tuple(demand.split(".")) for demand in demands), *_SIZE, *_WITH_SIZE):
         remove_at(spec, path)
     for matcher_field in MATCHER_FIELDS:
-        vm["spec"].pop(matcher_field.matcher, None)
+        vm["spec"].pop(matcher_field.name, None)
     for named in (vm, vm["spec"]["template"]):
         named.pop("metadata", None)
     key = json.dumps([vm, others], sort_keys=True, default=str)
@@ -135,4 +135,4 @@ def _amount(amount: Any) -> str:
 def _system(vm: Manifest) -> str:
     annotations = value_at(vm, ("spec", "template", "metadata", "annotations"))
     named = annotations.get(OS_ANNOTATION) if isinstance(annotations, Mapping) else None
-    return str(named or value_at(vm, ("spec", PREFERENCE.matcher, "name")) or "")
+    return str(named or value_at(vm, ("spec", PREFERENCE.name, "name")) or "")

@@ -49,7 +49,7 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
     if added is not None:
         first = next(index for index, item in enumerate(parameters) if item.get("name") in sizing)
         parameters.insert(first, added)
-        vm["spec"][INSTANCETYPE.matcher]["name"] = f"${{{_NAME}}}"
+        vm["spec"][INSTANCETYPE.name]["name"] = f"${{{_NAME}}}"
         if "value" not in added:
             note = f"It has no default, because {' and '.join(sorted(sizing & set(unset)))} had none; add one."
             result.remaining.append(RemainingField(f"{PARAMETERS}[{_NAME}]", note))
@@ -87,7 +87,7 @@ def _instancetype(vm: Manifest, sizing: set[str], unset: Collection[str]) -> Man
     }
     if sizing & set(unset):
         return {**parameter, "required": True}
-    return {**parameter, "value": vm["spec"][INSTANCETYPE.matcher]["name"]}
+    return {**parameter, "value": vm["spec"][INSTANCETYPE.name]["name"]}
 
 
 def _parameter_change(name: str, successor: Manifest | None) -> FieldChange:

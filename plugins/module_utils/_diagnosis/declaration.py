@@ -51,13 +51,13 @@ def _controller(case: Case) -> Broken | None:
 def _not_found(case: Case, matcher_field: MatcherField) -> Manifest | None:
     """The condition by which KubeVirt says that it finds no instancetype or preference, or no revision of it."""
     condition = condition_of(case.vm, "Failure")
-    expected = f"FailedFind{matcher_field.matcher.capitalize()}"
+    expected = f"FailedFind{matcher_field.name.capitalize()}"
     return condition if condition.get("status") == "True" and condition.get("reason") == expected else None
 
 
 def _revision(case: Case) -> Broken | None:
     for matcher_field in (INSTANCETYPE, PREFERENCE):
-        evidence, noun = _lost(case, matcher_field), matcher_field.matcher
+        evidence, noun = _lost(case, matcher_field), matcher_field.name
         if evidence is None:
             continue
         refresh = {**case.selection, "state": "refreshed", "revisions_of": noun}
@@ -79,7 +79,7 @@ def _lost(case: Case, matcher_field: MatcherField) -> Evidence | None:
     part = case.drift.parts.get(matcher_field)
     if part is None or part.state != REVISION_LOST or REVISION not in case.known:
         return None
-    place = f"spec.{matcher_field.matcher}" if part.pinned else f"status.{matcher_field.reference}"
+    place = f"spec.{matcher_field.name}" if part.pinned else f"status.{matcher_field.reference}"
     return of_status(case.vm, place, f"there is no ControllerRevision {part.revision}")
 
 
@@ -94,7 +94,7 @@ def _missing_object(case: Case, matcher_field: MatcherField) -> Broken | None:
     for other in (matcher_field.kind, matcher_field.cluster_kind):
         if name not in existing and name in _names(case, other):
             kind, close = other, [name]
-    noun = matcher_field.matcher
+    noun = matcher_field.name
     problem = one_line(condition.get("message"))
     evidence = of_condition(case.vm, condition)
     if name in existing:

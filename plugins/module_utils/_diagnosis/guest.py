@@ -293,7 +293,7 @@ def _obsolete(case: Case) -> Broken | None:
     for matcher_field, part in case.drift.parts.items():
         if part.object_state != OBSOLETE:
             continue
-        noun, namespaced = matcher_field.matcher, part.kind == matcher_field.kind
+        noun, namespaced = matcher_field.name, part.kind == matcher_field.kind
         place = namespace_of(case.vm) if namespaced else ""
         evidence = Evidence(part.kind, place, part.name, "field", "metadata.labels", OBSOLETE, part.changed_at)
         options = {**case.selection, "state": "moved", "restart": "if_required"}

@@ -124,7 +124,7 @@ def checks(limit: Limit) -> Iterator[Check]:
     """All checks of a limit."""
     end = f" (limit {limit.name})"
     for matcher_field in MATCHER_FIELDS:
-        if matcher_field.matcher in limit.require:
+        if matcher_field.name in limit.require:
             yield _required(matcher_field, end)
         permitted = limit.instancetypes if matcher_field is INSTANCETYPE else limit.preferences
         if permitted is not None:
@@ -147,7 +147,7 @@ def checks(limit: Limit) -> Iterator[Check]:
 
 
 def _required(matcher_field: MatcherField, suffix: str) -> Check:
-    name = matcher_field.matcher
+    name = matcher_field.name
     text = f": missing; write the name of one in a VirtualMachine{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
@@ -166,58 +166,58 @@ def _required(matcher_field: MatcherField, suffix: str) -> Check:
 
 def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, suffix: str) -> Check:
     """A matcher that names a permitted object."""
-    permitted, name = frozenset(names), ("vm", matcher_field.matcher, "name")
+    permitted, name = frozenset(names), ("vm", matcher_field.name, "name")
     kinds = ("", matcher_field.cluster_kind.lower(), f"{matcher_field.cluster_kind.lower()}s")
-    where = f", or an {matcher_field.matcher} of the namespace" if own else ""
+    where = f", or an {matcher_field.name} of the namespace" if own else ""
     text = f" is not permitted here; choose from {first_names(names, _NAMED)}{where}{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         if obj.get(name[:2]) is None:
             return None
         wide, before = (
-            str(obj.get((part, matcher_field.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore")
+            str(obj.get((part, matcher_field.name, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore")
         )
         chosen = obj.get(name, "")
-        kept = obj.get(("vmBefore", matcher_field.matcher)) is not None and wide == before
+        kept = obj.get(("vmBefore", matcher_field.name)) is not None and wide == before
         if (kept and chosen == obj.get(("vmBefore", *name[1:]), "")) or (chosen in permitted if wide else own):
             return None
-        return f"spec.{matcher_field.matcher}.name: {chosen}{text}"
+        return f"spec.{matcher_field.name}.name: {chosen}{text}"
 
     def is_wide(part: str) -> str:
-        return f"variables.{part}.?{matcher_field.matcher}.?kind.orValue('').lowerAscii() in {_list(kinds)}"
+        return f"variables.{part}.?{matcher_field.name}.?kind.orValue('').lowerAscii() in {_list(kinds)}"
 
     chosen = f"{_cel(name)}.orValue('')"
-    same = f"{chosen} == variables.vmBefore.?{matcher_field.matcher}.?name.orValue('')"
+    same = f"{chosen} == variables.vmBefore.?{matcher_field.name}.?name.orValue('')"
     return Check(
         f"!{_cel(name[:2])}.hasValue()"
-        f" || (variables.vmBefore.?{matcher_field.matcher}.hasValue() && {same}"
+        f" || (variables.vmBefore.?{matcher_field.name}.hasValue() && {same}"
         f" && ({is_wide('vm')}) == ({is_wide('vmBefore')}))"
         f" || ({is_wide('vm')} ? {chosen} in {_list(names)} : {str(own).lower()})",
-        f"{_quoted(f'spec.{matcher_field.matcher}.name: ')} + {chosen} + {_quoted(text)}",
+        f"{_quoted(f'spec.{matcher_field.name}.name: ')} + {chosen} + {_quoted(text)}",
         violation,
     )
 
 
 def _captured(matcher_field: MatcherField, suffix: str) -> Check:
     """A pinned revision is the VM's own, of the object that the matcher names: others may have any size."""
-    path = ("vm", matcher_field.matcher, "revisionName")
-    text = f" is not a revision that this VM has captured of its {matcher_field.matcher}; remove the field{suffix}"
+    path = ("vm", matcher_field.name, "revisionName")
+    text = f" is not a revision that this VM has captured of its {matcher_field.name}; remove the field{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         revision = obj.get(path)
         if revision is None or revision == obj.get(("vmBefore", *path[1:])):
             return None
-        prefix = f"{obj.name}-{obj.get(('vm', matcher_field.matcher, 'name'), '')}-"
+        prefix = f"{obj.name}-{obj.get(('vm', matcher_field.name, 'name'), '')}-"
         if revision.startswith(prefix) and re.fullmatch(_CAPTURED, revision[len(prefix) :]):
             return None
-        return f"spec.{matcher_field.matcher}.revisionName: {revision}{text}"
+        return f"spec.{matcher_field.name}.revisionName: {revision}{text}"
 
     value = f"{_cel(path)}.orValue('')"
-    prefix = f"(object.metadata.name + '-' + variables.vm.?{matcher_field.matcher}.?name.orValue('') + '-')"
+    prefix = f"(object.metadata.name + '-' + variables.vm.?{matcher_field.name}.?name.orValue('') + '-')"
     return Check(
         f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before_path(path))}"
         f" || ({value}.startsWith({prefix}) && {value}.substring(size({prefix})).matches({_quoted(f'^{_CAPTURED}$')}))",
-        f"{_quoted(f'spec.{matcher_field.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
+        f"{_quoted(f'spec.{matcher_field.name}.revisionName: ')} + {value} + {_quoted(text)}",
         violation,
     )
 

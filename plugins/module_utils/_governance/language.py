@@ -32,7 +32,7 @@ _SELECTING: Final = ("instancetypes", "series", "classes")
 _LISTS: Final = ("namespaces", "except_namespaces", *_SELECTING, "preferences", "require")
 _FLAGS: Final = ("gpus", "host_devices")
 _FIELDS: Final = ("name", "namespace_labels", *_LISTS, "max_cpu", "max_memory", *_FLAGS, "action")
-_REQUIRABLE: Final = tuple(matcher_field.matcher for matcher_field in MATCHER_FIELDS)
+_REQUIRABLE: Final = tuple(matcher_field.name for matcher_field in MATCHER_FIELDS)
 _LIMITING: Final = (*_SELECTING, "preferences", "require", "max_cpu", "max_memory", *_FLAGS)
 
 
@@ -263,7 +263,7 @@ def _selected(options: Manifest, matcher_field: MatcherField, objects: list[Mani
     fields = _SELECTING if matcher_field is INSTANCETYPE else ("preferences",)
     patterns: dict[str, Any] = {field: tuple(options.get(field, ())) for field in fields}
     try:
-        return CatalogSelection(kinds=(matcher_field.matcher,), **patterns).select(objects)
+        return CatalogSelection(kinds=(matcher_field.name,), **patterns).select(objects)
     except CatalogError as error:
         raise FieldError("", str(error)) from None
 

@@ -86,13 +86,13 @@ def checkable(template: Manifest) -> Manifest | None:
         return {**vm, "spec": spec}
     source = template["spec"]["virtualMachine"].get("spec") or {}
     decided = {
-        matcher_field.matcher: spec[matcher_field.matcher]
+        matcher_field.name: spec[matcher_field.name]
         for matcher_field in MATCHER_FIELDS
-        if (spec.get(matcher_field.matcher) or {}).get("name")
-        and result.open.isdisjoint(references(source.get(matcher_field.matcher)))
+        if (spec.get(matcher_field.name) or {}).get("name")
+        and result.open.isdisjoint(references(source.get(matcher_field.name)))
     }
     # A preference has requirements for a whole VM.
-    if MATCHER_FIELDS[0].matcher not in decided:
+    if MATCHER_FIELDS[0].name not in decided:
         return None
     return {**vm, "spec": {**decided, "template": {"spec": {"domain": {"devices": {}}}}}}
 

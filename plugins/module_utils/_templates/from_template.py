@@ -102,7 +102,7 @@ def _merged(vm: Manifest, option_manifest: Manifest, options: Options, live: Man
         spec.pop("runStrategy", None)
     for matcher_field in MATCHER_FIELDS:
         if matcher_field.matcher_of(option_manifest):
-            spec.pop(matcher_field.matcher, None)
+            spec.pop(matcher_field.name, None)
     kept_metadata = {field: value for field, value in metadata.items() if field not in _FROM_OPTIONS}
     merged = overlaid(
         {"metadata": kept_metadata, "spec": spec}, {part: option_manifest[part] for part in ("metadata", "spec")}

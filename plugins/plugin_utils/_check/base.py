@@ -192,7 +192,7 @@ def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
             return path
     for matcher_field in MATCHER_FIELDS:
         if matcher_field.matcher_of(before) != matcher_field.matcher_of(vm):
-            return f"spec.{matcher_field.matcher}"
+            return f"spec.{matcher_field.name}"
     return "spec.template.spec"
 
 
@@ -207,7 +207,7 @@ def as_updated(declared: CheckedObject, before: Manifest) -> CheckedObject:
     kept: Manifest = {}
     choice_before, choice_after = stored_choice(before), stored_choice(declared.manifest)
     if choice_before and choice_after and _request(choice_before) == _request(choice_after):
-        kept = {matcher_field.matcher: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
+        kept = {matcher_field.name: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
     if declared.keeps_power:
         kept["runStrategy"] = run_strategy(before)
     if not kept:

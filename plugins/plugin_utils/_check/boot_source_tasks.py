@@ -37,7 +37,7 @@ class DeclaredSource(NamedTuple):
         """The labels that it gets, without those with a template."""
         result = {}
         for matcher_field in MATCHER_FIELDS:
-            matcher = self.options.get(matcher_field.matcher)
+            matcher = self.options.get(matcher_field.name)
             matcher = matcher if isinstance(matcher, dict) else {"name": matcher}
             name, kind = matcher.get("name"), matcher.get("kind") or matcher_field.cluster_kind
             if isinstance(name, str) and name and is_known(f"{name}{kind}"):

@@ -104,9 +104,7 @@ def _vm_of_image(task_object: TaskObject) -> Iterator[CheckedObject | LocatedFin
         inferences := image_inferences(task_object.module.manifest(options), None, Objects([]))
     ):
         first = inferences[0]
-        message = (
-            f"the image {first.image.name} decides on the {first.matcher_field.matcher}; the check asks no registry"
-        )
+        message = f"the image {first.image.name} decides on the {first.matcher_field.name}; the check asks no registry"
         yield task_object.unchecked("infer_from_registry", message)
         return
     yield virtual_machine_of(task_object)

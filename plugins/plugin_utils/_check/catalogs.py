@@ -79,7 +79,7 @@ def _objects(sources: Sequence[LocatedDocument], release: Release) -> list[Check
     result = []
     for manifest in found.objects:
         location, content = sources[int(found.place_of(manifest))]
-        path = _path(content, MATCHER_FIELD_OF_KIND[manifest["kind"]].matcher, name_of(manifest))
+        path = _path(content, MATCHER_FIELD_OF_KIND[manifest["kind"]].name, name_of(manifest))
         result.append(CheckedObject(location.below(*path), manifest))
     return result
 
@@ -107,7 +107,7 @@ def _steps(content: Any, text: str) -> Iterator[str]:
 
 def _path(content: Manifest, matcher: str, name: str) -> tuple[str, ...]:
     """Where a definition has an object; () for one of a version that is written elsewhere."""
-    if matcher == INSTANCETYPE.matcher:
+    if matcher == INSTANCETYPE.name:
         series, _dot, size = name.rpartition(".")
         paths = [("series", series, "sizes", size)]
     else:

@@ -45,13 +45,11 @@ def named_default(matcher_field: MatcherField, labels: Mapping[str, str], lookup
     name = labels[matcher_field.volume_label] or ""
     kind_text = labels.get(matcher_field.volume_kind_label) or ""
     if not name:
-        return NamedDefault([], f"the label is empty, so it names no {matcher_field.matcher}")
+        return NamedDefault([], f"the label is empty, so it names no {matcher_field.name}")
     kind = matcher_field.kind_of({"kind": kind_text})
     if kind is None:
         kinds = f"{matcher_field.cluster_kind}, {matcher_field.kind}"
-        return NamedDefault(
-            [], f"KubeVirt knows no {matcher_field.matcher} of the kind {kind_text}; choose from {kinds}"
-        )
+        return NamedDefault([], f"KubeVirt knows no {matcher_field.name} of the kind {kind_text}; choose from {kinds}")
     known = [item for item in lookup.all if item["kind"] == kind]
     same = [item for item in known if name_of(item) == name]
     if same:

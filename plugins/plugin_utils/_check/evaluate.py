@@ -230,7 +230,7 @@ class _Evaluation:
         findings = self._admission_findings(declared)
         yield from findings
         errors = [finding for finding in findings if finding.severity == ERROR and finding.field]
-        matchers = [f"spec.{matcher_field.matcher}" for matcher_field in MATCHER_FIELDS]
+        matchers = [f"spec.{matcher_field.name}" for matcher_field in MATCHER_FIELDS]
         wrong = [matcher for matcher in matchers if any(_is_within(finding.field, [matcher]) for finding in errors)]
         if wrong:
             rest = self._vm_findings(declared._replace(manifest=without_fields(declared.manifest, wrong)))

@@ -91,7 +91,7 @@ def findings(
             if part.state == DRIFTED and key in declared_keys:
                 changes = first_names(map(shown_change, part.changes), _SHOWN)
                 message = f"the captured revision of {part.name} differs from the object: {changes}; {_taken_up(found)}"
-                yield declared.finding("changed-size", NOTE, f"spec.{matcher_field.matcher}", message)
+                yield declared.finding("changed-size", NOTE, f"spec.{matcher_field.name}", message)
 
 
 def _taken_up(found: Drift) -> str:

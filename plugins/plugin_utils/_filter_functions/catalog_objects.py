@@ -14,7 +14,7 @@ from ...module_utils._resolver.catalog.selection import select
 from ...module_utils._resolver.declare.option_checks import oversized
 from .._filters import check_option, choice, of_type, text
 
-KINDS = {matcher_field.matcher: matcher_field for matcher_field in MATCHER_FIELDS}
+KINDS = {matcher_field.name: matcher_field for matcher_field in MATCHER_FIELDS}
 FORMS = ("manifests", "entries")
 
 

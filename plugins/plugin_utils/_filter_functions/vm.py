@@ -139,7 +139,7 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     if effect.refusal:
         result["refusal"] = effect.refusal
     for matcher_field, part in vm_drift.parts.items():
-        result[matcher_field.matcher] = {**part._asdict(), "changes": list(part.changes)}
+        result[matcher_field.name] = {**part._asdict(), "changes": list(part.changes)}
     return result
 
 
@@ -189,13 +189,13 @@ def _resolved(
     vm = _admitted(vm, release)
     added = []
     for matcher_field in MATCHER_FIELDS:
-        manifest = overrides.get(matcher_field.matcher)
+        manifest = overrides.get(matcher_field.name)
         if manifest is None:
             _check_inferred(matcher_field, vm)
             continue
         # Neither spec has a field `spec`, so a bare spec can be told from a manifest.
         spec = manifest.get("spec", manifest)
-        vm["spec"][matcher_field.matcher] = {"name": _OVERRIDE, "kind": matcher_field.cluster_kind}
+        vm["spec"][matcher_field.name] = {"name": _OVERRIDE, "kind": matcher_field.cluster_kind}
         if vm.get("status"):
             vm["status"].pop(matcher_field.reference, None)
         added.append({"kind": matcher_field.cluster_kind, "metadata": {"name": _OVERRIDE}, "spec": spec})
@@ -224,7 +224,7 @@ def _check_inferred(matcher_field: MatcherField, vm: Manifest) -> None:
     if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
         volume = matcher["inferFromVolume"]
         raise FieldError(
-            f"spec.{matcher_field.matcher}",
+            f"spec.{matcher_field.name}",
             f"must be inferred from the volume {volume}; pass the VM through the filter infer first",
         )
 

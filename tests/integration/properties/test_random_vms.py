@@ -145,10 +145,10 @@ def settled(session: Session, vm: Manifest) -> Manifest:
         status = result.get("status") or {}
         failed = any(item["type"] == "Failure" for item in status.get("conditions") or ())
         captured = all(
-            (result["spec"][matcher_field.matcher].get("revisionName"))
+            (result["spec"][matcher_field.name].get("revisionName"))
             or (status.get(matcher_field.reference) or {}).get("controllerRevisionRef")
             for matcher_field in MATCHER_FIELDS
-            if result["spec"].get(matcher_field.matcher)
+            if result["spec"].get(matcher_field.name)
         )
         if status.get("printableStatus") and (failed or captured):
             return result

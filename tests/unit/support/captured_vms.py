@@ -35,12 +35,12 @@ class CapturingWorld:
         created = revision_store.controller_revision(self.vm, manifest)
         self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
         if style == "spec":
-            self.vm["spec"][matcher_field.matcher]["revisionName"] = created["metadata"]["name"]
+            self.vm["spec"][matcher_field.name]["revisionName"] = created["metadata"]["name"]
         else:
             self.refer(matcher_field, created["metadata"]["name"])
 
     def refer(self, matcher_field: MatcherField, revision_name: str) -> None:
-        matcher = self.vm["spec"][matcher_field.matcher]
+        matcher = self.vm["spec"][matcher_field.name]
         reference = {"name": matcher["name"], "kind": matcher["kind"]}
         self.vm["status"][matcher_field.reference] = {**reference, "controllerRevisionRef": {"name": revision_name}}
 

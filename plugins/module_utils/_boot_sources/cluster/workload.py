@@ -95,7 +95,7 @@ class Workloads:
             obstacle = self._task.obstacle(vm)
             if obstacle is None:
                 return choice
-            instancetype = choice[INSTANCETYPE.matcher]
+            instancetype = choice[INSTANCETYPE.name]
             refused[instancetype["kind"], instancetype["name"]] = obstacle
 
     def _list(self, matcher_field: MatcherField, namespace: str) -> list[Manifest]:

@@ -24,7 +24,7 @@ PLACEMENT: Final = "placement"
 _REFRESHED: dict[str | None, tuple[MatcherField, ...]] = {
     None: (),
     "both": MATCHER_FIELDS,
-    **{matcher_field.matcher: (matcher_field,) for matcher_field in MATCHER_FIELDS},
+    **{matcher_field.name: (matcher_field,) for matcher_field in MATCHER_FIELDS},
 }
 _SPEC: dict[str, dict[str, Any]] = {
     "checks": {"type": "list", "elements": "str", "choices": [QUOTA, PLACEMENT], "default": [QUOTA, PLACEMENT]},

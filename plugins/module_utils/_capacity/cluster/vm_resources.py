@@ -22,7 +22,7 @@ def vm_resources(vm: Drift) -> Result:
     for matcher_field, part in vm.parts.items():
         lost = part.state in (REVISION_LOST, UNKNOWN) and vm.revision(part.revision) is None
         if captured[matcher_field] is None or lost:
-            return {"problem": _missing(matcher_field.matcher, part)}
+            return {"problem": _missing(matcher_field.name, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
     specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
     try:

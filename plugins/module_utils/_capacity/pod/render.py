@@ -128,7 +128,7 @@ def render_vm(
         matcher = matcher_field.matcher_or_empty(vm)
         if matcher.get("inferFromVolume") and not matcher.get("name"):
             volume = matcher["inferFromVolume"]
-            raise KubeVirtError(f"its {matcher_field.matcher} is to be inferred from the volume {volume}")
+            raise KubeVirtError(f"its {matcher_field.name} is to be inferred from the volume {volume}")
         specs.append(find.effective_spec(vm, matcher_field, lookup, release))
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     expand.apply_defaults(template, specs[0], specs[1], env.kubevirt)
@@ -139,7 +139,7 @@ def render_vm(
 def sample_pod(instancetype: Manifest, env: Environment) -> Pod:
     """The pod of a VM that has only an instancetype. Raises KubeVirtError, FieldError."""
     spec = {
-        INSTANCETYPE.matcher: {"name": _SAMPLE, "kind": INSTANCETYPE.cluster_kind},
+        INSTANCETYPE.name: {"name": _SAMPLE, "kind": INSTANCETYPE.cluster_kind},
         "template": {"spec": {"domain": {"devices": {}}}},
     }
     canonical = release_schema.canonical(

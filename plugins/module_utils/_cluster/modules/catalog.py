@@ -29,7 +29,7 @@ from .module import ON_FAILURE, Module, Params, Result
 from .results import counted_noun, failed_result, group_warnings, joined_counts
 from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 
-_KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
+_KINDS = [matcher_field.name for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}
 
 _SELECTION: dict[str, dict[str, Any]] = {
@@ -129,7 +129,7 @@ def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Resu
         for name in unsatisfied(compatibility_matrix(available.objects))
     ]
     notes += dict.fromkeys(
-        f"{MATCHER_FIELD_OF_KIND[state['kind']].matcher} {state['name']}: {problem}"
+        f"{MATCHER_FIELD_OF_KIND[state['kind']].name} {state['name']}: {problem}"
         for state in deprecated_objects
         for problem in state["problems"]
     )
@@ -213,7 +213,7 @@ _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
 def _counts(deployed: CatalogOutcome, outcomes: list[DeclareOutcome]) -> dict[str, int]:
-    by_field = [MATCHER_FIELD_OF_KIND[outcome.declared.key.kind].matcher for outcome in deployed.results]
+    by_field = [MATCHER_FIELD_OF_KIND[outcome.declared.key.kind].name for outcome in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [outcome for outcome in outcomes if not (outcome.skip_reason and outcome.action == plan.NONE)]
     written = [outcome for outcome in planned if not outcome.failed]
@@ -299,7 +299,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
             {**_key_fields(object_key), "status": "gone" if object_key in removed else "changed"}
             for object_key in object_keys
         ],
-        "states": {matcher_field.matcher: part.state for matcher_field, part in drift.parts.items()},
+        "states": {matcher_field.name: part.state for matcher_field, part in drift.parts.items()},
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),

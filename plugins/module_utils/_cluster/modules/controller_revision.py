@@ -115,7 +115,7 @@ def _with_names(params: Params) -> Params:
             f"replace: {quoted(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
             f" {{u1.medium: u1.large}}{FROM_YAML if isinstance(replace, str) and ':' in replace else ''}"
         )
-    matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
+    matchers = [matcher_field.name for matcher_field in MATCHER_FIELDS]
     for option, keys, complete in (("revisions", matchers, False), ("previous", ["revisions", "spec"], True)):
         by_vm = params[option]
         for name, given in (by_vm or {}).items():
@@ -194,7 +194,7 @@ def revision_result(job: RevisionJob) -> Result:
         result["warnings"] = job.warnings
     if job.written and vm is not None:
         result["expanded"] = [
-            matcher_field.matcher for matcher_field in change.matcher_fields if not matcher_field.matcher_of(vm)
+            matcher_field.name for matcher_field in change.matcher_fields if not matcher_field.matcher_of(vm)
         ]
     if vm is not None:
         result["status"] = printable_status(vm)

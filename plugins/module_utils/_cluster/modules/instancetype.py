@@ -23,7 +23,7 @@ _RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifest]) -> Module:
     """The module that declares instancetypes or preferences. manifest: makes a manifest of options."""
     return Declaration(
-        plural=f"{matcher_field.matcher}s",
+        plural=f"{matcher_field.name}s",
         spec=manifests.argument_spec(matcher_field),
         manifest=manifest,
         namespaced=manifests.is_namespaced,

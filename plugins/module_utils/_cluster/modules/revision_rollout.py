@@ -215,7 +215,7 @@ def _zone(name: str) -> tzinfo:
 
 
 def _selection(settings: Params) -> RolloutScope:
-    matchers = tuple(matcher_field.matcher for matcher_field in matcher_fields_of(settings["revisions_of"]))
+    matchers = tuple(matcher_field.name for matcher_field in matcher_fields_of(settings["revisions_of"]))
     moves = bool(settings["replace"] or settings["patch"])
     return RolloutScope(matchers, moves, settings["restart"], settings["guest_agent"])
 

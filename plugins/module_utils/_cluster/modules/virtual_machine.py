@@ -98,7 +98,7 @@ def vm_details(outcome: DeclareOutcome) -> Result:
             revision_names.referenced_revision(live, matcher_field).name if matcher_field.matcher_of(live) else ""
         )
         if captured:
-            facts[f"{matcher_field.matcher}_revision"] = captured
+            facts[f"{matcher_field.name}_revision"] = captured
     facts.update(restart_required=waits_for_restart(outcome), restarted=outcome.restart)
     if effect is not None:
         facts.update(needs=effect.needs, changes=list(effect.changes))

@@ -122,7 +122,7 @@ def _result(vm: AdoptJob) -> Result:
     if vm.failed:
         result["msg"] = _failure(vm)
     if vm.goal.adoption is None:
-        matchers = {matcher_field.matcher: matcher_field.matcher_of(vm.goal.vm) for matcher_field in MATCHER_FIELDS}
+        matchers = {matcher_field.name: matcher_field.matcher_of(vm.goal.vm) for matcher_field in MATCHER_FIELDS}
         return {**result, **{name: matcher for name, matcher in matchers.items() if matcher}}
     chosen = vm.goal.adoption.chosen
     if chosen is None:

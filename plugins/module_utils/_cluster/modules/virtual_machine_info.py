@@ -122,9 +122,7 @@ def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagn
 
 def _is_selected(params: Params, vm: Drift) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
-    found = {
-        matcher_field.matcher: matcher_field.matcher_or_empty(vm.vm).get("name") for matcher_field in MATCHER_FIELDS
-    }
+    found = {matcher_field.name: matcher_field.matcher_or_empty(vm.vm).get("name") for matcher_field in MATCHER_FIELDS}
     found |= {"drifted": vm.drifted, "restart_required": vm.restart_required}
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 

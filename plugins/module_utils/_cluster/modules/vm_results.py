@@ -60,7 +60,7 @@ def add_captured(vm: Drift, result: Result) -> None:
         if revision is not None and spec is not None:
             # The first KubeVirt that captured any stored the spec alone.
             api_version = revision["data"].get("apiVersion") or ""
-            result[matcher_field.matcher]["captured"] = {"api_version": api_version, "spec": spec}
+            result[matcher_field.name]["captured"] = {"api_version": api_version, "spec": spec}
 
 
 def refresh_result(vm: Drift) -> Result:
@@ -91,7 +91,7 @@ def refresh_result(vm: Drift) -> Result:
 def _revisions(vm: Drift) -> Result:
     """The captured revisions, by the matcher that they are for."""
     return {
-        matcher_field.matcher: {
+        matcher_field.name: {
             **part._asdict(),
             # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
             "pinned": part.pinned and bool(matcher_field.reference_of(vm.vm)),

@@ -99,4 +99,4 @@ def vmis(session: Session, namespace: str | None, vms: Iterable[Manifest]) -> Ca
 
 def matcher_fields_of(option: str) -> tuple[MatcherField, ...]:
     """The matcher fields that an option names: both, instancetype or preference."""
-    return tuple(matcher_field for matcher_field in MATCHER_FIELDS if option in ("both", matcher_field.matcher))
+    return tuple(matcher_field for matcher_field in MATCHER_FIELDS if option in ("both", matcher_field.name))

@@ -121,7 +121,7 @@ def _candidates(
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
             task.report_missing(
-                f"{matcher_field.matcher}s: no {matcher_field.matcher} that the namespace {namespace} can use"
+                f"{matcher_field.name}s: no {matcher_field.name} that the namespace {namespace} can use"
                 f" matches {pattern!r}"
             )
     if patterns is None:

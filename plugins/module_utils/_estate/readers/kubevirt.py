@@ -84,7 +84,7 @@ def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
         return
     own = next((key for key in references(vm) if key.namespace), None)
     if own is None:
-        machine.update({MATCHER_FIELD_OF_KIND[key.kind].matcher: key.name for key in references(vm)})
+        machine.update({MATCHER_FIELD_OF_KIND[key.kind].name: key.name for key in references(vm)})
     else:
         problem = f"{own.kind} {own.label} is of its namespace, so the VM counts as one with a size of its own"
         reading.remarks.append(f"{place}: {machine['id']}: {problem}")

@@ -24,7 +24,7 @@ _LIMIT: dict[str, dict[str, Any]] = {
     "namespace_labels": {"type": "dict"},
     "except_namespaces": _NAMES,
     **dict.fromkeys(("instancetypes", "series", "classes", "preferences"), _NAMES),
-    "require": {**_NAMES, "choices": [matcher_field.matcher for matcher_field in MATCHER_FIELDS]},
+    "require": {**_NAMES, "choices": [matcher_field.name for matcher_field in MATCHER_FIELDS]},
     "max_cpu": {"type": "int"},
     "max_memory": {"type": "str"},
     "gpus": {"type": "bool", "default": True},

@@ -17,14 +17,14 @@ LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
 class MatcherField(NamedTuple):
     """The names that belong to a field of a VM, `instancetype` or `preference`.
 
-    matcher: the field of a VM's spec. reference: the field of a VM's status.
+    name: that of the field of a VM's spec. reference: the field of a VM's status.
     matcher_type: the matcher's type in KubeVirt's messages.
     kind, cluster_kind: the namespaced and the cluster-wide kind.
     spec_type: the schema type of the object's spec.
     annotation, cluster_annotation: the VMI's annotations with the object's name.
     """
 
-    matcher: str
+    name: str
     reference: str
     matcher_type: str
     kind: str
@@ -36,7 +36,7 @@ class MatcherField(NamedTuple):
     @property
     def volume_label(self) -> str:
         """The label of a volume with the name of the object for VMs that boot from it."""
-        return f"{LABEL_PREFIX}{self.matcher}"
+        return f"{LABEL_PREFIX}{self.name}"
 
     @property
     def volume_kind_label(self) -> str:
@@ -45,7 +45,7 @@ class MatcherField(NamedTuple):
 
     def matcher_of(self, vm: Manifest) -> Manifest | None:
         """The VM's matcher, which may be empty; None if the VM has none."""
-        matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
+        matcher: Manifest | None = (vm.get("spec") or {}).get(self.name)
         return matcher
 
     def matcher_or_empty(self, vm: Manifest) -> Manifest:
@@ -66,7 +66,7 @@ class MatcherField(NamedTuple):
 def _matcher_field(name: str) -> MatcherField:
     kind = name.capitalize()
     return MatcherField(
-        matcher=name,
+        name=name,
         reference=f"{name}Ref",
         matcher_type=f"{kind}Matcher",
         kind=f"VirtualMachine{kind}",

@@ -151,7 +151,7 @@ def _convert(document: Manifest, place: str) -> tuple[Manifest, str]:
 
 
 def _check(manifest: Manifest, place: str) -> None:
-    where = f"{MATCHER_FIELD_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
+    where = f"{MATCHER_FIELD_OF_KIND[manifest['kind']].name} {_name(manifest)}"
     response = validate(manifest["kind"], manifest)
     if not response.allowed:
         causes = "; ".join(f"{cause.field}: {cause.message}" for cause in response.causes) or response.message

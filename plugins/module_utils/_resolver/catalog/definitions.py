@@ -114,7 +114,7 @@ def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str
                 name, derived = member, _derived_labels(part.matcher_field, item["spec"])
                 if part is _SERIES:
                     name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
-                with catalog_errors(f"{part.matcher_field.matcher} {name}"):
+                with catalog_errors(f"{part.matcher_field.name} {name}"):
                     _check(part.matcher_field.spec_type, item["spec"])
                 labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
                 yield _manifest(part.matcher_field, name, labels, annotations, item["spec"]), place
@@ -251,7 +251,7 @@ def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: s
             )
             # A bundle of all four kinds contains every object twice.
             if existing != manifest:
-                both = f"{matcher_field_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
+                both = f"{matcher_field_of(manifest).name} {name_of(manifest)}: name: {first} and {where}"
                 raise CatalogError(f"{both} have the same name; rename or remove one of them")
     return [placed for placed, _where in objects.values()]
 
@@ -299,7 +299,7 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
 def _manifest(
     matcher_field: MatcherField, name: Any, labels: Any, annotations: Any, spec: dict[str, Any], namespace: str = ""
 ) -> Manifest:
-    label = f"{matcher_field.matcher} {name if isinstance(name, str) and len(name) < 64 else quoted(name)}"
+    label = f"{matcher_field.name} {name if isinstance(name, str) and len(name) < 64 else quoted(name)}"
     if not isinstance(name, str):
         raise CatalogError(f"{label}: name: expected a string, found {quoted(name)}{QUOTES}")
     make = manifests.instancetype if matcher_field is INSTANCETYPE else manifests.preference

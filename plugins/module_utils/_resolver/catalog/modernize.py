@@ -304,7 +304,7 @@ def _flavor(draft: Modernization, spec: Manifest) -> None:
     matcher = {name: value for name, value in flavor.items() if name != "profile"}
     if flavor.get("kind"):
         matcher["kind"] = _flavor_kind(flavor["kind"])
-    draft.replace(spec, "flavor", INSTANCETYPE.matcher, matcher, "Flavors became instancetypes.")
+    draft.replace(spec, "flavor", INSTANCETYPE.name, matcher, "Flavors became instancetypes.")
 
 
 def _flavor_kind(kind: Any) -> str:

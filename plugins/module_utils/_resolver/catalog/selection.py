@@ -26,7 +26,7 @@ class CatalogSelection:
     deprecated: `include`, `exclude` or `only` deprecated and obsolete objects.
     """
 
-    kinds: tuple[str, ...] = tuple(matcher_field.matcher for matcher_field in MATCHER_FIELDS)
+    kinds: tuple[str, ...] = tuple(matcher_field.name for matcher_field in MATCHER_FIELDS)
     instancetypes: tuple[str, ...] = ()
     preferences: tuple[str, ...] = ()
     series: tuple[str, ...] = ()
@@ -45,12 +45,12 @@ class CatalogSelection:
         """
         objects = list(objects)
         chosen: list[Manifest] = []
-        if INSTANCETYPE.matcher in self.kinds:
+        if INSTANCETYPE.name in self.kinds:
             sized = select(
                 objects, matcher_field=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes
             )
             chosen += _matching("classes", self.classes, sized, class_of)
-        if PREFERENCE.matcher in self.kinds:
+        if PREFERENCE.name in self.kinds:
             named = select(objects, matcher_field=PREFERENCE, names=self.preferences)
             of_os = _matching("os", self.os, named, os_of)
             chosen += _matching("architectures", self.architectures, of_os, lambda item: architecture_of(item) or None)

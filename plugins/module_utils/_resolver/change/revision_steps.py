@@ -137,7 +137,7 @@ def note_revisions(job: RevisionJob) -> None:
     vm = job.seen.live
     if vm is not None and ROLL_BACK not in job.done:
         job.goal.revisions = {
-            matcher_field.matcher: recapture.captured_name(vm, matcher_field)
+            matcher_field.name: recapture.captured_name(vm, matcher_field)
             for matcher_field in job.goal.change.matcher_fields
             if matcher_field.matcher_of(vm)
         }
@@ -280,7 +280,7 @@ def _undone(spec: Manifest, answer: Manifest) -> str:
 def _fields_to_recapture(job: RevisionJob) -> list[MatcherField]:
     """The matcher fields whose references the task clears. Up to KubeVirt 1.4, a patch of the spec clears the rest."""
     change = job.goal.change
-    return [field_ for field_ in change.matcher_fields if field_.matcher not in (change.spec or {})]
+    return [field_ for field_ in change.matcher_fields if field_.name not in (change.spec or {})]
 
 
 def _is_stale(job: RevisionJob) -> bool:
@@ -306,8 +306,8 @@ def _has_captured(vm: Manifest, change: RevisionChange) -> bool:
             continue  # the cluster's reference policy has expanded the VM
         name = recapture.captured_name(vm, matcher_field)
         if (
-            name != expected[matcher_field.matcher]
-            if matcher_field.matcher in expected
+            name != expected[matcher_field.name]
+            if matcher_field.name in expected
             else not is_captured(vm, matcher_field)
         ):
             return False

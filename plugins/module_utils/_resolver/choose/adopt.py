@@ -154,7 +154,7 @@ def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
     for matcher_field in MATCHER_FIELDS:
         matcher = matcher_field.matcher_of(adopted)
         if matcher != matcher_field.matcher_of(vm):
-            changes.append({"op": "add", "path": f"/spec/{matcher_field.matcher}", "value": matcher})
+            changes.append({"op": "add", "path": f"/spec/{matcher_field.name}", "value": matcher})
     return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
 
 
@@ -231,9 +231,9 @@ class _AdoptedVM:
     def attempt(self, instancetype: _Choice, preference: _Choice) -> Candidate:
         """The VM with a pair, without the fields that conflict with its instancetype; not yet validated."""
         rewritten = copy(self.vm)
-        rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
+        rewritten["spec"][INSTANCETYPE.name] = instancetype.matcher
         if preference.matcher is not None:
-            rewritten["spec"][PREFERENCE.matcher] = preference.matcher
+            rewritten["spec"][PREFERENCE.name] = preference.matcher
         specs = {INSTANCETYPE: instancetype.spec, PREFERENCE: preference.spec}
         return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference), specs)
 

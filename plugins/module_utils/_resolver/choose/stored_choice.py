@@ -13,7 +13,7 @@ from ..api.keys import WORKLOAD_ANNOTATION
 from ..api.manifest import Manifest, Options
 from ..api.matcher import MATCHER_FIELDS
 
-CHOSEN_OPTIONS: Final = ("boot", *(matcher_field.matcher for matcher_field in MATCHER_FIELDS))
+CHOSEN_OPTIONS: Final = ("boot", *(matcher_field.name for matcher_field in MATCHER_FIELDS))
 """The options that are chosen."""
 _EXPLANATIONS: Final = ("reasons", "others")
 
@@ -36,7 +36,7 @@ def stored_choice(live: Manifest) -> StoredChoice | None:
         choice = {name: content[name] for name in (*CHOSEN_OPTIONS, *_EXPLANATIONS) if name in content}
         choice.update(reasons=list(choice["reasons"]), others=dict(choice["others"]))
         result = StoredChoice(str(content["workload"]), dict(content["size"]), choice)
-        if all(isinstance(choice[matcher_field.matcher]["name"], str) for matcher_field in MATCHER_FIELDS):
+        if all(isinstance(choice[matcher_field.name]["name"], str) for matcher_field in MATCHER_FIELDS):
             return result
     except (AttributeError, KeyError, TypeError, ValueError):
         pass

@@ -43,7 +43,7 @@ def matcher_remedy(matcher_field: MatcherField, vm: Manifest, cluster: Cluster, 
         return _another_source(*source, lister)
     names = _instancetypes(vm, cluster, lister) if matcher_field is INSTANCETYPE else _preferences(vm, lister)
     example = f", for example {join_or(names)}" if names else ""
-    return f"add {matcher_field.matcher}.name{example}{_alternative(matcher_field, vm)}"
+    return f"add {matcher_field.name}.name{example}{_alternative(matcher_field, vm)}"
 
 
 def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> str:
@@ -51,7 +51,7 @@ def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluste
     failure = _failure(vm, matcher_field, cluster)
     if not isinstance(failure, infer.MissingLabels) or not failure.unsupported:
         return ""
-    return f"{failure.message}; add {matcher_field.matcher}.name{_alternative(matcher_field, vm)}"
+    return f"{failure.message}; add {matcher_field.name}.name{_alternative(matcher_field, vm)}"
 
 
 def _alternative(matcher_field: MatcherField, vm: Manifest) -> str:
@@ -131,7 +131,7 @@ def best_instancetypes(
 def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     """The best instancetypes of either kind that meet the requirements of the VM's preference, if any."""
     without = copy(vm)
-    without["spec"].pop(INSTANCETYPE.matcher, None)
+    without["spec"].pop(INSTANCETYPE.name, None)
     inferred = value_or_none(infer.infer, without, cluster.objects, cluster.release)
     preference = None
     if inferred is not None:

@@ -141,8 +141,8 @@ def expand_shorthand(options: Options, spec: Spec, shorthand: Mapping[str, str])
         if takes_object and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
             result[name] = {part: result[name]}
     for field in MATCHER_FIELDS:
-        if field.matcher in spec and isinstance(result.get(field.matcher), dict):
-            result[field.matcher] = _with_kind(result[field.matcher], (field.kind, field.cluster_kind))
+        if field.name in spec and isinstance(result.get(field.name), dict):
+            result[field.name] = _with_kind(result[field.name], (field.kind, field.cluster_kind))
     return _with_kind(result, spec["kind"].get("choices", ())) if "kind" in spec else result
 
 

@@ -33,7 +33,7 @@ def _pointers(vm: Manifest, power: bool) -> list[str]:
     fields = [field for field in (RUN_STRATEGY, RUNNING) if power and value_at(vm, field) is not None]
     # An absent interface is not among them: Argo CD would not write its state either.
     fields += [
-        ("spec", matcher_field.matcher)
+        ("spec", matcher_field.name)
         for matcher_field in MATCHER_FIELDS
         if (matcher_field.matcher_of(vm) or {}).get("inferFromVolume")
     ]

@@ -49,7 +49,7 @@ def with_live_values(
     """
     # The template is most of a VM, and a task may have ten thousand, so it is copied only where it changes.
     own = {
-        matcher_field.matcher: {**matcher}
+        matcher_field.name: {**matcher}
         for matcher_field in MATCHER_FIELDS
         if (matcher := matcher_field.matcher_of(desired))
     }
@@ -132,14 +132,14 @@ def _without_pins(step: Plan, live: dict[str, Any], manager: str) -> Plan:
         desired, current = matcher_field.matcher_of(step.manifest), matcher_field.matcher_of(live)
         if not current or (desired and desired.get("revisionName")):
             continue
-        path, pinned = ("spec", matcher_field.matcher), bool(current.get("revisionName"))
-        removed = before.get("spec", {}).get(matcher_field.matcher, {}) if desired is None else {}
+        path, pinned = ("spec", matcher_field.name), bool(current.get("revisionName"))
+        removed = before.get("spec", {}).get(matcher_field.name, {}) if desired is None else {}
         if removed and (
             pinned
             or ("name" in removed and managed_fields.owners(managed_fields.fields_of_others(live, manager), path))
         ):
             merge_patch |= {**managed_fields.leaf_fields(step.after), **_removals(step, live), path: None}
-            merge(before, {"spec": {matcher_field.matcher: current}})
+            merge(before, {"spec": {matcher_field.name: current}})
             retained = tuple(entry for entry in retained if not managed_fields.is_inside(entry[0], path))
         elif (
             pinned
@@ -151,7 +151,7 @@ def _without_pins(step: Plan, live: dict[str, Any], manager: str) -> Plan:
         ):
             fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
             merge_patch |= {(*path, field): value for field, value in fields.items()}
-            merge(before, {"spec": {matcher_field.matcher: {"revisionName": current["revisionName"]}}})
+            merge(before, {"spec": {matcher_field.name: {"revisionName": current["revisionName"]}}})
     merge_patch = {**step.merge_patch, **merge_patch}
     gone = {field for field, value in merge_patch.items() if value is None}
     patch = {
@@ -215,15 +215,15 @@ def _reconcile_matcher(
     matcher_field: MatcherField, desired: dict[str, Any], live: dict[str, Any], owned_fields: set[FieldPath] | None
 ) -> set[FieldPath] | None:
     matcher, live_matcher = matcher_field.matcher_of(desired), matcher_field.matcher_of(live)
-    path = ("spec", matcher_field.matcher)
+    path = ("spec", matcher_field.name)
     if matcher and matcher.get("inferFromVolumeFailurePolicy") == IGNORE and not live_matcher:
-        del desired["spec"][matcher_field.matcher]
+        del desired["spec"][matcher_field.name]
         return None if owned_fields is None else {field for field in owned_fields if field[:2] != path}
     if matcher is None or live_matcher is None:
         return owned_fields
     if matcher.get("inferFromVolume") and live_matcher.get("name") and not live_matcher.get("inferFromVolume"):
         inferred = {field: live_matcher[field] for field in ("name", "kind") if live_matcher.get(field)}
-        desired["spec"][matcher_field.matcher] = inferred
+        desired["spec"][matcher_field.name] = inferred
         if owned_fields is not None and any(field[:2] == path for field in owned_fields):
             owned_fields = {field for field in owned_fields if field[:2] != path} | {
                 (*path, field) for field in inferred
@@ -260,7 +260,7 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     """The declared VM without matchers, and without values that the expansion contains."""
     result = copy(desired)
     for matcher_field in MATCHER_FIELDS:
-        result["spec"].pop(matcher_field.matcher, None)
+        result["spec"].pop(matcher_field.name, None)
     controller_fields = managed_fields.updated_fields(live, CONTROLLER)
     for field, value in managed_fields.leaf_fields(result).items():
         expanded_field = any(managed_fields.is_inside(field, other) for other in controller_fields)

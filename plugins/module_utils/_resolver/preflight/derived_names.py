@@ -41,7 +41,7 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         if not chosen or matcher.get("revisionName"):
             continue
         new = live is None or matcher_field.matcher_or_empty(live).get("name") != chosen
-        field = f"spec.{matcher_field.matcher}.name"
+        field = f"spec.{matcher_field.name}.name"
         yield from _line(field, f"{quoted(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
         if len(revision_names.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
             # Whatever the generation, so that the object need not be read.
@@ -51,7 +51,7 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         revision = revision_names.name(name, chosen, _UID, generation)
         fields = f"metadata.name, {field}"
         yield from _line(
-            fields, f"the name of its {matcher_field.matcher}'s revision", len(revision), LONGEST_SUBDOMAIN, new
+            fields, f"the name of its {matcher_field.name}'s revision", len(revision), LONGEST_SUBDOMAIN, new
         )
 
 

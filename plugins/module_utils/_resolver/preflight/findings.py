@@ -95,7 +95,7 @@ def findings(
             )
         )
         missing = any(suggestions.missing_source(matcher_field, vm, cluster) for matcher_field in matcher_fields[:1])
-        suspects = [f"spec.{matcher_field.matcher}.inferFromVolume" for matcher_field in matcher_fields]
+        suspects = [f"spec.{matcher_field.name}.inferFromVolume" for matcher_field in matcher_fields]
         return [replace(_of_response(admission.refusal or Response(False), remedy, suspects), missing=missing)]
     unplugged = unplugged_volumes(admitted, live, cluster.kubevirt)
     return [
@@ -121,11 +121,11 @@ def state_findings(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
             continue
         obsolete = state.name == OBSOLETE
         reason = "obsolete, so only VMs that already have it may use it" if obsolete else state.text
-        remedy = f"use {state.replacement or f'another {matcher_field.matcher}'}" if obsolete else ""
+        remedy = f"use {state.replacement or f'another {matcher_field.name}'}" if obsolete else ""
         yield Finding(
             f"{matcher_field.matcher_or_empty(vm).get('name')} is {reason}",
             ERROR if obsolete else WARNING,
-            f"spec.{matcher_field.matcher}.name",
+            f"spec.{matcher_field.name}.name",
             remedy,
             rule=state.name,
         )
@@ -141,7 +141,7 @@ def _crashing_removals(admitted: Manifest, live: Manifest | None, cluster: Clust
                 "once it is removed, the next start of the VM crashes virt-controller of KubeVirt 1.5 to 1.7, except"
                 " for the latest patches",
                 WARNING,
-                f"spec.{matcher_field.matcher}",
+                f"spec.{matcher_field.name}",
                 "upgrade KubeVirt first, or delete and create the VM again",
             )
 
@@ -158,7 +158,7 @@ def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: C
         if matcher_field.matcher_of(admission.vm) is not None and matcher_field.matcher_of(admitted) is None:
             reason = suggestions.inference_blocker(matcher_field, admission.vm, cluster)
             if reason:
-                yield Finding(f"the VM gets none, since KubeVirt is {reason}", WARNING, f"spec.{matcher_field.matcher}")
+                yield Finding(f"the VM gets none, since KubeVirt is {reason}", WARNING, f"spec.{matcher_field.name}")
 
 
 def _admitted_findings(
@@ -214,7 +214,7 @@ def _unpermitted_devices(vm: Manifest, applied: Manifest, cluster: Cluster) -> I
     remedy = f"{_CANNOT_START} until the KubeVirt object lists the device; it lists {listed}"
     for cause in launcher_pod.not_permitted(applied["spec"]["template"]["spec"], _TEMPLATE, cluster.kubevirt):
         kind = cause.field.rpartition(".")[2].partition("[")[0]
-        field = cause.field if own.get(kind) else f"spec.{INSTANCETYPE.matcher}"
+        field = cause.field if own.get(kind) else f"spec.{INSTANCETYPE.name}"
         yield Finding(cause.message, WARNING, field, remedy, rule=NEVER_STARTS)
 
 
@@ -276,11 +276,11 @@ def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster,
     except KubeVirtError as failure:
         error = failure
     if error.code not in (404, 500):
-        yield Finding(f"could not be checked: {error.message}", WARNING, f"spec.{matcher_field.matcher}")
+        yield Finding(f"could not be checked: {error.message}", WARNING, f"spec.{matcher_field.name}")
         return
     matcher = matcher_field.matcher_or_empty(vm)
     kind = matcher_field.kind_of(matcher)
-    field = f"spec.{matcher_field.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
+    field = f"spec.{matcher_field.name}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         # A matcher of an unknown kind counts as one whose object does not exist.
         yield Finding(error.message, field=field, missing=not cluster.release.has(behaviour.REFUSES_UNKNOWN_OBJECTS))
@@ -296,7 +296,7 @@ def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: 
     """The remedy if an object of that name exists with the other kind."""
     other = matcher_field.kind if kind == matcher_field.cluster_kind else matcher_field.cluster_kind
     exists = any(name_of(manifest) == name for manifest in of_kind(other, vm, lister))
-    return "" if not exists else f"a {other} has this name; set {matcher_field.matcher}.kind to {other}"
+    return "" if not exists else f"a {other} has this name; set {matcher_field.name}.kind to {other}"
 
 
 def _remedy(response: Response, vm: Manifest, cluster: Cluster, lister: Lister) -> str:

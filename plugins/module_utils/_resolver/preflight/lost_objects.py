@@ -37,7 +37,7 @@ def lost_revision(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, rel
         if release.has(behaviour.CAPTURES_IN_STATUS)
         else "not start the VM again"
     )
-    field = f"spec.{matcher_field.matcher}"
+    field = f"spec.{matcher_field.name}"
     return f"{field}: the captured revision {name} was deleted, so KubeVirt can {powerless}; {_REFRESH}"
 
 
@@ -54,5 +54,5 @@ def power_problem(vm: Manifest, lookup: Lookup, release: Release) -> str | None:
                 find.live_object(vm, matcher_field, lookup)
         except KubeVirtError as error:
             if error.code == _NOT_FOUND:
-                return f"spec.{matcher_field.matcher}.name: {error.message}; create it, or declare the VM with another"
+                return f"spec.{matcher_field.name}.name: {error.message}; create it, or declare the VM with another"
     return None

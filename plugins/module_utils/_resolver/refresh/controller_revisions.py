@@ -81,7 +81,7 @@ def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set
     starts = [revision for revision in revisions if f"{revision['metadata']['name'].rpartition('-')[0]}-" in running]
     specs = [(start.get("data") or {}).get("spec") or {} for start in starts]
     return {
-        (spec.get(matcher_field.matcher) or {}).get("revisionName") or ""
+        (spec.get(matcher_field.name) or {}).get("revisionName") or ""
         for spec in specs
         for matcher_field in MATCHER_FIELDS
     }

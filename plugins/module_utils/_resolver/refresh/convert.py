@@ -37,7 +37,7 @@ def convert(vm: Manifest, lookup: Lookup, shared_names: Container[str] = ()) -> 
     names = {reference.name for reference in references.values()}
     due = migrate(_with_status(vm, references), _ReadableRevisions(vm, names, lookup), NEWEST)
     in_spec = {
-        f"/status/{matcher_field.reference}/controllerRevisionRef/name": f"/spec/{matcher_field.matcher}/revisionName"
+        f"/status/{matcher_field.reference}/controllerRevisionRef/name": f"/spec/{matcher_field.name}/revisionName"
         for matcher_field, reference in references.items()
         if reference.pinned
     }

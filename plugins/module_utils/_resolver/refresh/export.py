@@ -52,14 +52,12 @@ def export_vm(vm: Manifest, objects: Lookup, release: Release, namespace: str = 
         try:
             captured = _captured_or_new(vm, matcher_field, matcher, objects, release)
         except KubeVirtError as error:
-            return VMExport(problem=f"{matcher_field.matcher}: {error.message}")
-        revisions[matcher_field.matcher] = _exported_revision(captured, matcher_field, vm, target)
+            return VMExport(problem=f"{matcher_field.name}: {error.message}")
+        revisions[matcher_field.name] = _exported_revision(captured, matcher_field, vm, target)
         pinned = {
-            part: spec[matcher_field.matcher][part]
-            for part in ("kind", "name")
-            if spec[matcher_field.matcher].get(part)
+            part: spec[matcher_field.name][part] for part in ("kind", "name") if spec[matcher_field.name].get(part)
         }
-        spec[matcher_field.matcher] = {**pinned, "revisionName": captured["metadata"]["name"]}
+        spec[matcher_field.name] = {**pinned, "revisionName": captured["metadata"]["name"]}
     if run_strategy:
         spec.pop("running", None)
         spec["runStrategy"] = run_strategy

@@ -63,12 +63,12 @@ def move(
             if target == part.name:
                 continue
             due.append(matcher_field)
-            spec[matcher_field.matcher] = {"name": target, "revisionName": None}
+            spec[matcher_field.name] = {"name": target, "revisionName": None}
             after[matcher_field] = _target_spec(vm, matcher_field, target, cluster)
             if part.state == drift.UNKNOWN:
                 raise _Refused(f"{part.kind} {part.name} cannot be read: {part.problem}")
             if part.state in _UNREADY:
-                raise _Refused(_UNREADY[part.state].format(matcher_field.matcher), unmet=True)
+                raise _Refused(_UNREADY[part.state].format(matcher_field.name), unmet=True)
         if patch and _changes(vm["spec"].get("template") or {}, patch, cluster.release):
             spec["template"] = patch
     except _Refused as refusal:
@@ -86,13 +86,13 @@ def restore(before: Drift, previous_state: Manifest) -> RevisionChange:
     """
     vm = before.vm
     names: dict[str, str] = previous_state["revisions"]
-    due = tuple(matcher_field for matcher_field in MATCHER_FIELDS if matcher_field.matcher in names)
-    same = all(recapture.captured_name(vm, matcher_field) == names[matcher_field.matcher] for matcher_field in due)
+    due = tuple(matcher_field for matcher_field in MATCHER_FIELDS if matcher_field.name in names)
+    same = all(recapture.captured_name(vm, matcher_field) == names[matcher_field.name] for matcher_field in due)
     if same and apply_merge_patch(vm["spec"], previous_state["spec"]) == vm["spec"]:
         return RevisionChange()
     after = dict(before.captured)
     for matcher_field in due:
-        name = names[matcher_field.matcher]
+        name = names[matcher_field.name]
         revision = before.revision(name)
         if revision is None:
             return RevisionChange(due, refusal=f"the previous revision {name} does not exist any more")
@@ -147,12 +147,12 @@ def _target_spec(vm: Manifest, matcher_field: MatcherField, name: str, cluster: 
     except KubeVirtError as error:
         raise _Refused(f"the replacement {name} cannot be read: {error.message}", error.code == _NOT_FOUND) from error
     if state_of(target).name == OBSOLETE:
-        raise _Refused(f"the replacement {name} is obsolete; name another {matcher_field.matcher}")
+        raise _Refused(f"the replacement {name} is obsolete; name another {matcher_field.name}")
     return release_schema.canonical(matcher_field.spec_type, target.get("spec"), cluster.release)
 
 
 def _with_name(vm: Manifest, matcher_field: MatcherField, name: str) -> Manifest:
-    return {**vm, "spec": apply_merge_patch(vm["spec"], {matcher_field.matcher: {"name": name}})}
+    return {**vm, "spec": apply_merge_patch(vm["spec"], {matcher_field.name: {"name": name}})}
 
 
 def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:

@@ -62,7 +62,7 @@ def keeps_restart_required(vm: Manifest, start: Manifest | None) -> bool:
     spec = (start.get("data") or {}).get("spec") or {}
     return any(
         matcher_field.matcher_of(vm)
-        and (spec.get(matcher_field.matcher) or {}).get("revisionName", "") != captured_name(vm, matcher_field)
+        and (spec.get(matcher_field.name) or {}).get("revisionName", "") != captured_name(vm, matcher_field)
         for matcher_field in MATCHER_FIELDS
     )
 
@@ -118,8 +118,8 @@ def state_before(
         if part is None or not part.revision or part.state == drift.REVISION_LOST:
             return None
         matcher = matcher_field.matcher_or_empty(before.vm)
-        undone[matcher_field.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
-        revisions[matcher_field.matcher] = part.revision
+        undone[matcher_field.name] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
+        revisions[matcher_field.name] = part.revision
     return {"spec": undone, "revisions": revisions}
 
 
@@ -135,12 +135,12 @@ def pins_to_remove(vm: Manifest, previous: Manifest) -> list[MatcherField]:
     return [
         matcher_field
         for matcher_field in MATCHER_FIELDS
-        if matcher_field.matcher in previous["revisions"]
+        if matcher_field.name in previous["revisions"]
         and matcher_field.reference_of(vm)
-        and not previous["spec"][matcher_field.matcher].get("revisionName")
+        and not previous["spec"][matcher_field.name].get("revisionName")
     ]
 
 
 def unpin_patch(matcher_fields: Iterable[MatcherField]) -> Manifest:
     """The merge patch that removes pins; the VM keeps the pinned revisions."""
-    return {"spec": {matcher_field.matcher: {"revisionName": None} for matcher_field in matcher_fields}}
+    return {"spec": {matcher_field.name: {"revisionName": None} for matcher_field in matcher_fields}}

@@ -70,7 +70,7 @@ def refresh(before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionCh
         text = "the VM is pinned by revisionName; unpin it first (state: unpinned)"
         return RevisionChange(due, refusal=text, unmet=True)
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
-    spec = {matcher_field.matcher: {"revisionName": None} for matcher_field in pinned}
+    spec = {matcher_field.name: {"revisionName": None} for matcher_field in pinned}
     return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=effect)
 
 
@@ -98,13 +98,13 @@ def pin(before: Drift, matcher_fields: Iterable[MatcherField], requested: str | 
             specs[matcher_field] = decode.spec(targets[matcher_field], matcher_field, release)
         except KubeVirtError as error:
             return RevisionChange(due, refusal=f"cannot read the revision {names[matcher_field]}: {error.message}")
-    spec = {matcher_field.matcher: {"revisionName": names[matcher_field]} for matcher_field in due}
+    spec = {matcher_field.name: {"revisionName": names[matcher_field]} for matcher_field in due}
     pinned = {**vm, "spec": apply_merge_patch(vm["spec"], spec)}
     effect = drift.effect_of(before, pinned, specs)
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
     return RevisionChange(
-        due, spec, effect=effect, expected={matcher_field.matcher: names[matcher_field] for matcher_field in due}
+        due, spec, effect=effect, expected={matcher_field.name: names[matcher_field] for matcher_field in due}
     )
 
 
@@ -115,7 +115,7 @@ def _targets(
     targets: dict[MatcherField, Manifest] = {}
     vm, release = before.vm, before.cluster.release
     for matcher_field in matcher_fields:
-        name = requested if isinstance(requested, str) else requested.get(matcher_field.matcher)
+        name = requested if isinstance(requested, str) else requested.get(matcher_field.name)
         if not name or not matcher_field.matcher_of(vm):
             continue
         if name == CURRENT:
@@ -124,7 +124,7 @@ def _targets(
         if target is not None:
             targets[matcher_field] = target
         elif not isinstance(requested, str):
-            text = f"the VM's {matcher_field.matcher} has no revision {name}"
+            text = f"the VM's {matcher_field.name} has no revision {name}"
             return {}, RevisionChange((matcher_field,), refusal=text, unmet=True)
     refused = RevisionChange(MATCHER_FIELDS, refusal=_nothing_to_pin(requested), unmet=True)
     return targets, None if targets else refused
@@ -153,9 +153,9 @@ def unpin(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> RevisionChang
             " state: refreshed"
         )
         return RevisionChange(tuple(pinned), refusal=text)
-    expected = {matcher_field.matcher: matcher_field.matcher_or_empty(vm)["revisionName"] for matcher_field in pinned}
+    expected = {matcher_field.name: matcher_field.matcher_or_empty(vm)["revisionName"] for matcher_field in pinned}
     return RevisionChange(
-        tuple(pinned), {matcher_field.matcher: {"revisionName": None} for matcher_field in pinned}, expected=expected
+        tuple(pinned), {matcher_field.name: {"revisionName": None} for matcher_field in pinned}, expected=expected
     )
 
 

@@ -26,7 +26,7 @@ DUE: Final = (REFRESH, RESTART_ONLY)
 NEVER: Final = "never"
 ALWAYS: Final = "always"
 
-_MATCHERS: Final = tuple(matcher_field.matcher for matcher_field in MATCHER_FIELDS)
+_MATCHERS: Final = tuple(matcher_field.name for matcher_field in MATCHER_FIELDS)
 # Statuses of a VM that does not run for a reason that other revisions do not heal, and that they may heal.
 _BROKEN: Final = frozenset({"DataVolumeError", "ErrImagePull", "ErrorPvcNotFound", "ImagePullBackOff"})
 _STUCK: Final = _BROKEN | {"CrashLoopBackOff", "ErrorUnschedulable"}
@@ -167,9 +167,9 @@ def planned_vm(refresh: Facts, vm: Facts, selection: RolloutScope) -> Facts:
             "run_strategy": vm["run_strategy"],
             "guest": vm["vmi"]["guest"] if "vmi" in vm else refresh["guest_before"],
             **{
-                matcher_field.matcher: _revision(refresh[matcher_field.matcher])
+                matcher_field.name: _revision(refresh[matcher_field.name])
                 for matcher_field in MATCHER_FIELDS
-                if matcher_field.matcher in refresh
+                if matcher_field.name in refresh
             },
         },
     }
@@ -379,11 +379,11 @@ def previous_revisions(rollout: Rollout, now: Mapping[str, Facts], moves: bool) 
             before = vm["previous"] if rollout.outcomes[label]["changed"] else {}
         else:
             before = {
-                matcher_field.matcher: vm["state"][matcher_field.matcher]["revision"]
+                matcher_field.name: vm["state"][matcher_field.name]["revision"]
                 for matcher_field in MATCHER_FIELDS
-                if (vm["state"].get(matcher_field.matcher) or {}).get("state") == DRIFTED
-                and matcher_field.matcher in now[label]
-                and now[label][matcher_field.matcher]["revision"] != vm["state"][matcher_field.matcher]["revision"]
+                if (vm["state"].get(matcher_field.name) or {}).get("state") == DRIFTED
+                and matcher_field.name in now[label]
+                and now[label][matcher_field.name]["revision"] != vm["state"][matcher_field.name]["revision"]
             }
         if before:
             previous[label] = before

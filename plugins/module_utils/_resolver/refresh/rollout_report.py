@@ -105,13 +105,13 @@ def _foreseen(vm: Facts, done: Facts, moves: bool) -> Facts:
         return {}
     result: Facts = {"guest": vm["guest_after"]}
     for matcher_field in MATCHER_FIELDS:
-        state = vm["state"].get(matcher_field.matcher)
+        state = vm["state"].get(matcher_field.name)
         if state is None:
             continue
         changed: Facts = {} if moves else {"generation": state["current_generation"]}
-        if matcher_field.matcher in vm["spec"]:
-            changed = {"name": vm["spec"][matcher_field.matcher]["name"], "generation": None, "pinned": False}
-        result[matcher_field.matcher] = {**state, **changed}
+        if matcher_field.name in vm["spec"]:
+            changed = {"name": vm["spec"][matcher_field.name]["name"], "generation": None, "pinned": False}
+        result[matcher_field.name] = {**state, **changed}
     return result
 
 
@@ -143,15 +143,15 @@ def _change(vm: Facts) -> str:
     """Names the objects that a VM has captured or gets instead, and says why it will not run."""
     words = []
     for matcher_field in MATCHER_FIELDS:
-        before, after = vm["before"].get(matcher_field.matcher), vm["after"].get(matcher_field.matcher)
+        before, after = vm["before"].get(matcher_field.name), vm["after"].get(matcher_field.name)
         if before is None or after is None:
             continue
         if before["name"] != after["name"]:
-            words.append(f"{matcher_field.matcher} {before['name']} to {after['name']}")
+            words.append(f"{matcher_field.name} {before['name']} to {after['name']}")
         elif before["generation"] != after["generation"]:
-            words.append(f"{matcher_field.matcher} generation {before['generation']} to {after['generation']}")
+            words.append(f"{matcher_field.name} generation {before['generation']} to {after['generation']}")
         elif before["revision"] != after["revision"]:
-            words.append(f"{matcher_field.matcher} of a new object")
+            words.append(f"{matcher_field.name} of a new object")
     problem = (vm.get("will_run") or {}).get("problem")
     return ", ".join([*words, *([problem] if problem else [])]) or "-"
 

@@ -40,7 +40,7 @@ def manifest_from(**options: Any) -> Manifest:
 
 def images_to_read(vm: Manifest, live: Manifest | None = None, *existing: Manifest) -> dict[str, tuple[str, Image]]:
     result = from_image.image_inferences(vm, live, Objects(existing))
-    return {inference.matcher_field.matcher: (inference.volume, inference.image) for inference in result}
+    return {inference.matcher_field.name: (inference.volume, inference.image) for inference in result}
 
 
 def inferred(vm: Manifest, answer: Content) -> tuple[Manifest, list[str]]:

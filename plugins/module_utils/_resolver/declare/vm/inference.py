@@ -28,13 +28,13 @@ def matcher(matcher_field: MatcherField, options: Options, spec: Manifest) -> Ma
     options: the options of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and
     impossible.
     """
-    declared = options.get(matcher_field.matcher)
+    declared = options.get(matcher_field.name)
     if declared is None:
         return _inferred(matcher_field, options, spec) if _boot_disk_decides(options, spec, matcher_field) else None
     if declared.get("name"):
         return {field: declared[option] for option, field in _FIELDS.items() if declared.get(option) is not None}
     if declared.get("name") is not None:
-        raise FieldError(f"{matcher_field.matcher}.name", "is empty")
+        raise FieldError(f"{matcher_field.name}.name", "is empty")
     infer = None if declared.get("infer_from_volume") else declared.get("infer")
     if infer == NONE or (infer == AUTO and _is_set(matcher_field, spec)):
         return None
@@ -70,16 +70,16 @@ def _is_set(matcher_field: MatcherField, spec: Manifest) -> bool:
     """Whether the VM has a matcher in the field, or sets what an instancetype would set."""
     domain = spec["template"]["spec"].get("domain") or {}
     sized = domain.get("memory") or any((domain.get("cpu") or {}).get(part) for part in ("sockets", "cores", "threads"))
-    return spec.get(matcher_field.matcher) is not None or (matcher_field is INSTANCETYPE and bool(sized))
+    return spec.get(matcher_field.name) is not None or (matcher_field is INSTANCETYPE and bool(sized))
 
 
 def _inferred(matcher_field: MatcherField, options: Options, spec: Manifest) -> Manifest:
     volumes = _volumes(spec)
-    name = (options.get(matcher_field.matcher) or {}).get("infer_from_volume")
+    name = (options.get(matcher_field.name) or {}).get("infer_from_volume")
     if not name:
         name = BOOT_VOLUME if options.get("boot") else _boot_volume(matcher_field, volumes, spec)
     elif name not in volumes:
-        raise FieldError(f"{matcher_field.matcher}.infer_from_volume", f"the VM has no volume named {quoted(name)}")
+        raise FieldError(f"{matcher_field.name}.infer_from_volume", f"the VM has no volume named {quoted(name)}")
     if not (options.get("infer_from_registry") and image_source({"spec": spec}, name)):
         _check(matcher_field, volumes[name], spec)
     return {"inferFromVolume": name}
@@ -88,7 +88,7 @@ def _inferred(matcher_field: MatcherField, options: Options, spec: Manifest) -> 
 def _boot_volume(matcher_field: MatcherField, volumes: Manifest, spec: Manifest) -> Any:
     """The boot volume of a VM: the one with the lowest boot order, else the first."""
     if not volumes:
-        raise FieldError(f"{matcher_field.matcher}.infer", "requires a volume to infer from, and the VM has none")
+        raise FieldError(f"{matcher_field.name}.infer", "requires a volume to infer from, and the VM has none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()
     ordered = [disk for disk in disks if disk.get("bootOrder") and disk.get("name") in volumes]
     return min(ordered, key=lambda disk: disk["bootOrder"])["name"] if ordered else next(iter(volumes))
@@ -96,7 +96,7 @@ def _boot_volume(matcher_field: MatcherField, volumes: Manifest, spec: Manifest)
 
 def _check(matcher_field: MatcherField, volume: Manifest, spec: Manifest) -> None:
     """Raises FieldError for a volume from which KubeVirt never infers."""
-    path, name = f"{matcher_field.matcher}.infer", volume["name"]
+    path, name = f"{matcher_field.name}.infer", volume["name"]
     if volume.get("persistentVolumeClaim") is not None:
         return
     if volume.get("dataVolume") is None:

@@ -135,7 +135,7 @@ def manifest(options: Options, table: Table = VM) -> Manifest:
     except FieldError as error:
         raise FieldError(error.path, error.reason + type_remedy(error.reason)) from error
     try:
-        matchers = {field.matcher: inference.matcher(field, options, spec) for field in MATCHER_FIELDS}
+        matchers = {field.name: inference.matcher(field, options, spec) for field in MATCHER_FIELDS}
     except (AttributeError, TypeError):
         # A part of `template` or `spec` is of another type than the API's, which the check names.
         matchers = {}

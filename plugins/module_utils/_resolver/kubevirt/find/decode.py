@@ -53,7 +53,7 @@ def _spec_alone(data: Manifest, release: Release) -> Manifest | None:
             spec = release_schema.canonical(type_name, stored, release)
         except FieldError:
             continue
-        return _manifest(matcher_field.kind, {"name": f"old-version-of-{matcher_field.matcher}-object"}, spec)
+        return _manifest(matcher_field.kind, {"name": f"old-version-of-{matcher_field.name}-object"}, spec)
     return None
 
 
@@ -102,6 +102,6 @@ def spec(revision: Manifest, matcher_field: MatcherField, release: Release = NEW
         raise KubeVirtError("the ControllerRevision is empty")
     if MATCHER_FIELD_OF_KIND[manifest["kind"]] is not matcher_field:
         held = f"the ControllerRevision holds a {manifest['kind']}"
-        raise KubeVirtError(f"{held}, not what {matcher_field.matcher} refers to")
+        raise KubeVirtError(f"{held}, not what {matcher_field.name} refers to")
     result: Manifest = manifest["spec"]
     return result

@@ -76,12 +76,12 @@ def _infer_in_place(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, r
     except MissingLabels:
         if not ignores:
             raise
-        del vm["spec"][matcher_field.matcher]
+        del vm["spec"][matcher_field.name]
         return
     if ignores and matcher_field is INSTANCETYPE:
         # The memory was for a volume without labels; now it would conflict.
         vm["spec"]["template"]["spec"]["domain"].pop("memory", None)
-    vm["spec"][matcher_field.matcher] = {key: value for key, value in inferred._asdict().items() if value}
+    vm["spec"][matcher_field.name] = {key: value for key, value in inferred._asdict().items() if value}
 
 
 def from_volume(vm: Manifest, volume: str, matcher_field: MatcherField, lookup: Lookup, release: Release) -> Matcher:

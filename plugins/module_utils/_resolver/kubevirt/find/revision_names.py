@@ -50,7 +50,7 @@ def without_revisions(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> M
     for matcher_field in matcher_fields:
         matcher = matcher_field.matcher_of(vm)
         if matcher is not None:
-            spec[matcher_field.matcher] = {key: value for key, value in matcher.items() if key != "revisionName"}
+            spec[matcher_field.name] = {key: value for key, value in matcher.items() if key != "revisionName"}
         status.pop(matcher_field.reference, None)
     return {**vm, "spec": spec, "status": status}
 

@@ -94,7 +94,7 @@ def migrate(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator
         replacement = yield from _migrate(vm, matcher_field, created, release)
         if replacement is None:
             continue
-        path = f"/spec/{matcher_field.matcher}/revisionName"
+        path = f"/spec/{matcher_field.name}/revisionName"
         if release.has(behaviour.CAPTURES_IN_STATUS):
             path = f"/status/{matcher_field.reference}/controllerRevisionRef/name"
         patch.append({"op": "test", "path": path, "value": replacement.original})

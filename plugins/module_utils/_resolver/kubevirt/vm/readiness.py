@@ -116,7 +116,7 @@ def readiness(vm: Manifest | None) -> Progress:
     problem = trouble(vm)
     if problem is not None:
         return problem
-    missing = [matcher_field.matcher for matcher_field in MATCHER_FIELDS if _uncaptured(matcher_field, vm)]
+    missing = [matcher_field.name for matcher_field in MATCHER_FIELDS if _uncaptured(matcher_field, vm)]
     if missing:
         return Progress(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
     power = _power(vm)

@@ -27,7 +27,7 @@ def expand(vm: Manifest, cluster: Cluster) -> Manifest:
     preference = find.effective_spec(vm, PREFERENCE, cluster.objects, cluster.release)
     apply_defaults(template_of(vm), instancetype, preference, cluster.kubevirt)
     for matcher_field in MATCHER_FIELDS:
-        vm["spec"].pop(matcher_field.matcher, None)
+        vm["spec"].pop(matcher_field.name, None)
         vm["status"].pop(matcher_field.reference, None)
     return vm
 

@@ -74,7 +74,7 @@ def _update_causes(vm: Manifest, stored: Manifest, matcher_field: MatcherField) 
         return
     if after.get("name") != before.get("name") and after.get("revisionName") == before["revisionName"]:
         message = "the Matcher Name has been updated without updating the RevisionName"
-        yield Cause(INVALID, message, f"spec.{matcher_field.matcher}.revisionName")
+        yield Cause(INVALID, message, f"spec.{matcher_field.name}.revisionName")
 
 
 def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release) -> Iterator[Cause]:
@@ -82,7 +82,7 @@ def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release) 
     matcher = matcher_field.matcher_of(vm)
     if matcher is None:
         return
-    field = f"spec.{matcher_field.matcher}"
+    field = f"spec.{matcher_field.name}"
     inferred = "inferFromVolume" in matcher
     if "name" not in matcher and not inferred:
         yield Cause(

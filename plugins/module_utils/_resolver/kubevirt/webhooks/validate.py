@@ -95,8 +95,8 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
             specs.append(find.effective_spec(vm, matcher_field, cluster.objects, release))
         except KubeVirtError as error:
             if release.has(behaviour.REFUSES_UNKNOWN_OBJECTS):
-                message = f"Failure to find {matcher_field.matcher}: {error.message}"
-                return invalid([Cause(NOT_FOUND, message, f"spec.{matcher_field.matcher}")], APPLY)
+                message = f"Failure to find {matcher_field.name}: {error.message}"
+                return invalid([Cause(NOT_FOUND, message, f"spec.{matcher_field.name}")], APPLY)
             specs.append(None)
     try:
         apply_and_check(template, specs[0], specs[1], cluster.kubevirt)

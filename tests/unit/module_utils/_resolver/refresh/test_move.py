@@ -49,7 +49,7 @@ class World(CapturingWorld):
     def __init__(self, *others: Manifest, small: Manifest | None = None, style: str = "status", **domain: Any) -> None:
         super().__init__([small or instancetype("small"), preference("linux"), *others], **domain)
         for matcher_field, manifest in zip(MATCHER_FIELDS, self.live):
-            self.vm["spec"][matcher_field.matcher] = {"name": manifest["metadata"]["name"], "kind": manifest["kind"]}
+            self.vm["spec"][matcher_field.name] = {"name": manifest["metadata"]["name"], "kind": manifest["kind"]}
             self.capture(matcher_field, manifest, style)
 
     def move(self, replace: Any = None, patch: Any = None, matcher_fields: Any = MATCHER_FIELDS) -> RevisionChange:
