@@ -356,7 +356,7 @@ spec:
             "metadata: {}",
             "{cores: 2, maxSockets: 1}",
             "{guest: 4Gi}",
-            "with the instancetype, Number of sockets in CPU",
+            "with the instancetype, sockets 2 is more than maxSockets",
         ),
         ("metadata: {}", "{cores: 2}", "{guest: 7800Mi, maxGuest: 7900Mi}", "with the instancetype, Guest memory"),
         ("metadata: {labels: [web]}", "{cores: 2}", "{guest: 4Gi}", "spec.template.metadata.labels: "),
