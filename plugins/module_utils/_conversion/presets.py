@@ -64,7 +64,7 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     if annotations.get(EXCLUDE) == "true":
         ordered = []
     matching = [
-        read(preset, release)
+        parse_preset(preset, release)
         for preset in ordered
         if label_selector.matches((preset.get("spec") or {}).get("selector") or {}, labels)
     ]
@@ -83,7 +83,7 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     return PresetResult(annotations, domain, names, (), order_dependent)
 
 
-def read(preset: Manifest, release: Release) -> Preset:
+def parse_preset(preset: Manifest, release: Release) -> Preset:
     """The preset. Raises FieldError for one without domain, or with a wrong domain or selector."""
     spec = preset.get("spec") or {}
     if not isinstance(spec, dict):

@@ -93,7 +93,7 @@ class Fact(NamedTuple):
 
 
 class VMFacts(NamedTuple):
-    """What is known about a VM now.
+    """The facts about a VM now.
 
     held: the facts that hold, by the name of the transition. unknown: transitions that cannot be judged now.
     """

@@ -101,7 +101,7 @@ def _replace(text: str, values: Mapping[str, str]) -> str:
 def _read(name: str, values: Mapping[str, str]) -> Any:
     """The value of a parameter as JSON, or as text if it is no JSON."""
     try:
-        value = go_json.read(values[name])
+        value = go_json.parse(values[name])
     except ValueError:
         return values[name]
     if value is None:

@@ -229,7 +229,7 @@ class Admission(NamedTuple):
 
 
 class Admissions(NamedTuple):
-    """What admission says to VMs before and after an upgrade, and the quotas that it affects.
+    """The answers of admission to VMs before and after an upgrade, and the quotas that it affects.
 
     vms: (namespace, name) → Admission. quotas: those that the upgrade affects; see check.check_quotas. They also
     have fits_before.

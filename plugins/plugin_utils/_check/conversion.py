@@ -93,7 +93,7 @@ def _errors(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
     """The error of a preset that no cluster accepts."""
     name, place = label(item.manifest), item.location
     try:
-        preset_rules.read(item.manifest, release)
+        preset_rules.parse_preset(item.manifest, release)
     except FieldError as error:
         field = error.path.rpartition(": ")[2]
         yield LocatedFinding(error.reason, ERROR, field, rule="invalid", location=place, label=name)

@@ -28,7 +28,7 @@ _CHANGED = "the VM changed while the task ran, so nothing was written; run the t
 
 @dataclass(eq=False)
 class AdoptGoal:
-    """What a VM adopts.
+    """The adoption of a VM.
 
     vm: the live VM. adoption: None if the VM already has an instancetype. effect: what the adoption does to the guest.
     declared_elsewhere: what to warn of because another writer declares the VM, or None.

@@ -67,7 +67,7 @@ class CatalogOutcome:
 
 
 class CatalogExtension(NamedTuple):
-    """What a capability adds to catalogs.
+    """The contribution of a capability to catalogs.
 
     option: the option that asks for it; its name is that of the objects in messages, and of the key of the result.
     spec: the argument spec of the option.

@@ -11,7 +11,7 @@ _PLAIN: Final = (1e-6, 1e21)
 _ESCAPES: Final = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def read(text: str) -> Any:
+def parse(text: str) -> Any:
     """The value of a JSON text, with whole numbers as int. Raises ValueError if Go does not accept the text."""
     try:
         value = json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_refuse)
