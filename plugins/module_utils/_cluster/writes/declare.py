@@ -19,9 +19,7 @@ from ..._resolver.declare.plan import Plan
 from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.admission import Mutators
 from ..reads.snapshot import ReadObjects, namespace_problem, read_objects
-from ..reads.watch import WATCHES, wait_for
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
 from .send import NOT_SENT, run_dry, run_writes
@@ -251,6 +249,10 @@ def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutco
 def _revise(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
     """Brings effects and warnings in line with what the API server has answered."""
     revised = [outcome for outcome in outcomes if outcome.answer is not None and not outcome.failed]
+    if not revised:
+        return
+    from ..reads.admission import Mutators
+
     mutators = Mutators(session)
     for outcome in revised:
         if outcome.action == plan.NONE:
@@ -278,6 +280,10 @@ def _wait(
     stays until its guest has shut down.
     """
     groups = _grouped(outcomes)
+    if not groups:
+        return
+    from ..reads.watch import WATCHES, wait_for
+
     seconds = seconds_left(deadline)
 
     def wait(group: tuple[str, str | None]) -> None:

@@ -17,10 +17,8 @@ from ..._resolver.change.step import VM, VMI, Act, Decision, Job, Probe, Refuse,
 from ..client.concurrency import Backoff, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.admission import Mutators
 from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read_objects
-from ..reads.watch import wait_in_namespaces
 from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, UNKNOWN_IN_CHECK_MODE, Task
 from .send import run_dry, run_writes, send
 
@@ -160,6 +158,8 @@ class _Run:
         """Whether the answer to a write shows what was asked for. A lost answer, {}, shows nothing else."""
         undone = act.undone(answer) if answer and act.undone is not None else ""
         if undone:
+            from ..reads.admission import Mutators
+
             job.failed = Mutators(self._session).undone(undone, KINDS[job.key.kind], job.key.namespace)
         return (answer is not None or act.may_be_found) and not undone
 
@@ -182,6 +182,10 @@ class _Run:
 
     def _watch(self, step: Step, kind: Kind, probes: Mapping[Job[Any], Probe]) -> None:
         """Watches a kind in each namespace. Failures and the objects last seen go into the jobs."""
+        if not probes:
+            return
+        from ..reads.watch import wait_in_namespaces
+
         members = {(job.key.namespace, job.key.name): job for job in probes}
         named = {name: probes[job] for name, job in members.items()}
         for name, (live, failure) in wait_in_namespaces(self._session, kind, named, self._seconds).items():

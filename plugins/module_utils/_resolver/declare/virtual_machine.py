@@ -20,7 +20,8 @@ from ..kubevirt.vmi.vmi import guest_figures
 from ..kubevirt.webhooks import mutate
 from . import rewrites
 from .plan import APPLY, Plan, largest_removed, present
-from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING, is_part_of
+from .plugged import adapted, is_part_of, unplug_patch
+from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING
 from .take_over import TakeOver, keep_managers, managers_to_take
 from .vm.manifest import DEFAULT_MEMORY
 
@@ -36,7 +37,7 @@ def with_live_values(
     take_over: TakeOver = keep_managers,
 ) -> tuple[Manifest, set[FieldPath] | None, Sequence[Manifest]]:
     """The declared VM, adapted to the live VM so that equivalent values are no difference; the fields that count as
-    declared by us before; and the volumes that somebody plugged into the VM and that stay (`rewrites.adapted`).
+    declared by us before; and the volumes that somebody plugged into the VM and that stay (`plugged.adapted`).
 
     - An undeclared run strategy or memory stays unchanged; a new VM gets the default.
     - A matcher that admission inferred counts as the declared one. A later apply sends its name, because KubeVirt
@@ -65,7 +66,7 @@ def with_live_values(
     same_power = live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live)
     if same_power and not managers_to_take(live, {RUNNING: None}, manager, take_over):
         del result["spec"]["runStrategy"]
-    result, with_rewritten, plugged = rewrites.adapted(result, live, owned_fields, manager, force)
+    result, with_rewritten, plugged = adapted(result, live, owned_fields, manager, force)
     if expanded(result, live):
         return _without_expanded(result, live), owned_fields, plugged
     owned_fields = with_rewritten
@@ -108,7 +109,7 @@ def _with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, for
 
 def _without_plugged(step: Plan, live: dict[str, Any], force: bool) -> Plan:
     """The plan with the removal of the disks whose plugged volumes it removes."""
-    patch = rewrites.unplug_patch(step.manifest, live) if force or step.conflict is None else None
+    patch = unplug_patch(step.manifest, live) if force or step.conflict is None else None
     if patch is None:
         return step
     disks = patch[rewrites.DISKS]

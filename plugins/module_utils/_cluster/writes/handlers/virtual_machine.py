@@ -14,7 +14,7 @@ from ...._resolver.api.write import merge_patch
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.losses import loss
 from ...._resolver.declare.plan import Plan
-from ...._resolver.declare.rewrites import plugged_warnings
+from ...._resolver.declare.plugged import plugged_warnings
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect
 from ...._resolver.guest.predict import admitted_effect
 from ...._resolver.kubevirt.config.cluster import Cluster

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._cluster.reads import watch
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.finding import WARNING, Finding
@@ -306,7 +306,7 @@ def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) 
         threads.add(threading.current_thread())
         return Progress(done=True)
 
-    monkeypatch.setattr(declaring, "WATCHES", 2)
+    monkeypatch.setattr(watch, "WATCHES", 2)
     spaces = [f"ns-{number}" for number in range(12)]
     results = run(
         empty(*spaces), *(entry("a", namespace) for namespace in spaces), handler=handler_with(probe=probe), wait=True

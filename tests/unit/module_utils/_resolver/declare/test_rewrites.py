@@ -8,6 +8,8 @@ from plugins.module_utils._resolver.api.managed_fields import applied_fields
 from plugins.module_utils._resolver.api.tree import copy, set_at, value_at
 from plugins.module_utils._resolver.declare import plan, rewrites
 from plugins.module_utils._resolver.declare import virtual_machine as vms
+from plugins.module_utils._resolver.declare.plugged import adapted as adapted_vm
+from plugins.module_utils._resolver.declare.plugged import plugged_warnings
 from plugins.module_utils._resolver.declare.rewrites import (
     API,
     CONTROLLER,
@@ -102,13 +104,13 @@ def test_an_interface_that_still_is_there_stays_declared() -> None:
 
 def test_the_only_interface_may_be_gone() -> None:
     desired = vm({field: entries[1:] for field, entries in ABSENT.items()})
-    adapted = rewrites.adapted(desired, live(vm()), None, "virtshape")
+    adapted = adapted_vm(desired, live(vm()), None, "virtshape")
     assert value_at(adapted.manifest, INTERFACES) is None
     assert value_at(adapted.manifest, NETWORKS) is None
     assert adapted.owned_fields is None
     # Without a list of networks, KubeVirt would reject the interface; that is for it to say.
     no_networks = vm({INTERFACES: ABSENT[INTERFACES][1:]})
-    assert rewrites.adapted(no_networks, live(vm()), None, "virtshape").manifest == vm()
+    assert adapted_vm(no_networks, live(vm()), None, "virtshape").manifest == vm()
 
 
 def test_a_changed_list_of_interfaces_is_taken_back() -> None:
@@ -144,7 +146,7 @@ BY_US = {"virtshape": [*OURS, VOLUMES, ("metadata", "annotations", MARK)], "virt
 def test_a_plugged_volume_stays_with_a_warning() -> None:
     step, kept = planned(vm({VOLUMES: [ROOT]}), live(plugged([ROOT, PLUGGED]), **BY_API))
     assert (step.action, kept) == (plan.NONE, [PLUGGED])
-    assert list(rewrites.plugged_warnings(kept, plugged([ROOT, PLUGGED]))) == [WARNING]
+    assert list(plugged_warnings(kept, plugged([ROOT, PLUGGED]))) == [WARNING]
 
 
 def test_a_plugged_volume_can_be_declared() -> None:
@@ -277,7 +279,7 @@ def test_warnings_name_how_to_declare_a_volume(disk: VM, options: str) -> None:
     data_volume = {"name": "data", "dataVolume": {"name": "big", "hotpluggable": True}}
     dump = {"name": "dump", "memoryDump": {"claimName": "dump", "hotpluggable": True}}
     current = vm({DISKS: [{"name": "data", **disk}]})
-    first, second = rewrites.plugged_warnings([data_volume, dump], current)
+    first, second = plugged_warnings([data_volume, dump], current)
     assert f"add {{name: data, data_volume: big, hotpluggable: true{options}}} to volumes" in first
     assert second == "volumes: dump holds a memory dump and stays until `virtctl memory-dump remove`"
 
