@@ -81,7 +81,7 @@ def _answer(found: process.Processed) -> Case:
 
 
 def _field_reasons(expect: Case, errors: Sequence[FieldError]) -> Iterator[str]:
-    """What differs in the fields that are refused: ours may be below those of virt-template."""
+    """The differences in the fields that are refused: ours may be below those of virt-template."""
     error = expect.get("error", {})
     for field in sorted({entry["field"] for entry in error.get("errors", [error]) if entry.get("field")}):
         # Its webhook has read the VM as raw JSON before.

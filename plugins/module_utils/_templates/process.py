@@ -1,6 +1,6 @@
 """From a VirtualMachineTemplate and parameters to a VirtualMachine, as virt-template's API server and virtctl do it.
 
-`validate` is its webhook for templates. What they refuse is refused here, with errors of our own.
+`validate` is its webhook for templates. Values that they refuse are refused here, with errors of our own.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Unjudged:
         objects: Sequence[CheckedObject],
         others: Sequence[CheckedObject],
     ) -> None:
-        """What was found at one revision, to tell whether the other has it too.
+        """The findings at one revision, to tell whether the other has it too.
 
         unreadable: see `sources.Repository`. others: the objects of the other revision.
         """

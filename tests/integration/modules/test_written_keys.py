@@ -1,4 +1,4 @@
-"""What our field manager owns of the metadata of live objects: keys of our own, or of those whose meaning they have."""
+"""The keys of our field manager in the metadata of live objects: our own, or others of which we mean the meaning."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from modules_support import Task, live, objects
 from plugins.module_utils._resolver.api import keys
 
-# Of Kubernetes, KubeVirt's instancetypes and CDI, which say what they mean.
+# These are keys of Kubernetes, KubeVirt's instancetypes and CDI, which say what they mean.
 OTHERS = (keys.MANAGED_BY_LABEL, "instancetype.kubevirt.io/", "cdi.kubevirt.io/")
 OWN = {value for name, value in vars(keys).items() if name.endswith(("_LABEL", "_ANNOTATION"))}
 

@@ -182,7 +182,7 @@ def test_instancetype_loads_no_code_for_vms() -> None:
 
 
 def test_options_that_are_off_load_nothing() -> None:
-    """What boot sources, capacity, templates and limits compute is imported when an option asks for it."""
+    """The computations of boot sources, capacity, templates and limits are imported when an option asks for it."""
     computing = (
         "_capacity/p",
         "_capacity/quota",
@@ -205,7 +205,7 @@ def test_the_core_names_no_option_of_a_capability() -> None:
     options = {path for table in tables for path in (*table.rows, *table.settings) if "." not in path}
     # A disk has a size too. And whether a volume without labels is an error depends on who infers from it.
     options -= {"size", "infer_from_registry"}
-    # What options are called elsewhere, and what filters of the core show of a VM that was chosen.
+    # These hold names of options elsewhere, and facts that filters of the core show of a chosen VM.
     elsewhere = ("known_as.py", "stored_choice.py")
     named = [
         f"{path.relative_to(PLUGINS)}:{node.lineno}: {node.value}"

@@ -1,4 +1,4 @@
-"""What capacity adds to modules that show VMs. The code is imported when a task asks for it."""
+"""The additions of capacity to modules that show VMs. The code is imported when a task asks for it."""
 
 from __future__ import annotations
 

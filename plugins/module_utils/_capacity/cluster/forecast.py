@@ -1,4 +1,4 @@
-"""What a refresh of a fleet asks before it begins."""
+"""The forecast for which a refresh of a fleet asks before it begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What KubeVirt's releases do differently for pods, as rows like those of `behaviour`."""
+"""The differences between KubeVirt's releases for pods, as rows like those of `behaviour`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def run(
     noun: str = "object",
     lookup: ClusterLookup | None = None,
 ) -> None:
-    """Takes jobs through steps. What becomes of them is in the jobs.
+    """Takes jobs through steps. The jobs hold what becomes of them.
 
     One that fails does not stop the others, unless fail_fast is set. noun: what the objects are called in messages.
     lookup: keeps what the steps look up; None: each step looks anew.

@@ -1,4 +1,4 @@
-"""What diagnosis adds to the module virtual_machine_info. The code is imported when a task asks for it."""
+"""The addition of diagnosis to the module virtual_machine_info. The code is imported when a task asks for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What KubeVirt's releases do differently: the table of behaviours and the releases that have them.
+"""The differences between KubeVirt's releases: the table of behaviours and the releases that have them.
 
 A row has the releases as `Release.has` reads them, or a value for each period, of which `Release.pick` takes one. Which
 releases know a field is noted at the field (`fields`); a capability has the rows that only it asks for.

@@ -1,4 +1,4 @@
-"""Whose an instancetype or preference is: a catalog's, virt-operator's, or nobody's."""
+"""The owner of an instancetype or preference: a catalog, virt-operator, or nobody."""
 
 from __future__ import annotations
 

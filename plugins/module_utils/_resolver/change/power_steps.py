@@ -29,7 +29,7 @@ _REACH: Final = "reach"
 
 
 class PowerRequest(NamedTuple):
-    """What a task asks of the power of a VM.
+    """The power state that a task asks for.
 
     state: one of `power.STATES`. paused: start the guest paused. grace_period: seconds until KubeVirt kills the guest;
     None for the VM's own. guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted.

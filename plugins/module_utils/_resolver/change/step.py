@@ -27,7 +27,7 @@ GoalT = TypeVar("GoalT")
 
 
 class Facts(Protocol):
-    """What steps know beside the objects that they change. It is read when a step first asks for it."""
+    """The facts that steps know beside the objects that they change. It is read when a step first asks for it."""
 
     @property
     def cluster(self) -> Cluster:
@@ -46,7 +46,7 @@ NOT_SEEN: Final = Seen()
 
 @dataclass(eq=False)
 class Outcome:
-    """What becomes of one object.
+    """The outcome for one object.
 
     failed: the reason, on one line, or None. written: a write took effect. incomplete: in check mode, the object needs
     another that does not exist, and that an earlier task of the play may create.

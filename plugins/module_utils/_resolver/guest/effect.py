@@ -1,4 +1,4 @@
-"""What a change of a VM does to its guest, as a value; `predict` says what it will be."""
+"""The effect of a change of a VM on its guest, as a value; `predict` says what it will be."""
 
 from __future__ import annotations
 

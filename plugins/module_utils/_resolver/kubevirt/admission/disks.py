@@ -16,7 +16,7 @@ from .rule import INVALID, Cause, Spec
 
 TARGETS: Final = ("disk", "lun", "cdrom")
 _PATH: Final = "domain.devices.disks[]"
-# As in KubeVirt, some fields name a path twice.
+# Some fields name a path twice, as in KubeVirt.
 _TWICE: Final = "{spec}.domain.devices.disks.domain.devices.disks[{index}]"
 _PCI: Final = "{spec}.domain.devices.disks.domain.devices.disks.disk[{index}].pciAddress"
 _LONGEST_SERIAL: Final = 256

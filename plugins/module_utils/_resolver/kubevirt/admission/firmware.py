@@ -130,7 +130,7 @@ def _closed(name: str, place: Place, field: str) -> Iterator[Cause]:
 
 
 def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
-    """What an encrypted guest lacks or must not have. kind: sev, snp or tdx."""
+    """The features that an encrypted guest lacks or must not have. kind: sev, snp or tdx."""
     domain = spec["domain"]
     if kind == "tdx" and _has_smm(domain):
         yield "tdx excludes features.smm; remove it"

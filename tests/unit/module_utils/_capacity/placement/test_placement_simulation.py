@@ -93,7 +93,7 @@ def test_resource_claims_are_not_evaluated() -> None:
     (result,) = simulated(*NODES)["virtual_machines"]
     unknown = {"fits": False, "node_count": 0, "nodes": [], "problem": why}
     assert result == {"name": "web", "namespace": "shop", "evaluated": False, **unknown}
-    # What devices cannot help is known.
+    # Devices do not change the answer where nothing else fits.
     (result,) = simulated(node("m", memory="1Mi"))["virtual_machines"]
     assert (result["evaluated"], result["fits"]) == (True, False)
     assert "m lacks" in result["problem"]

@@ -62,7 +62,7 @@ def test_jobs_take_steps_until_they_fail() -> None:
     assert cluster.writes == [("PATCH", f"{VMS.format('shop')}/a")]
 
 
-def test_check_mode_sends_dry_runs_and_does_not_wait() -> None:
+def test_check_mode_sends_dry_runs_without_waiting() -> None:
     queries: list[dict[str, str]] = []
 
     def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
@@ -104,7 +104,7 @@ def test_writes_that_are_no_change_do_not_count() -> None:
     assert (a.done, a.written, a.changed) == (["patch"], False, False)
 
 
-def test_wait_sees_the_object_and_ends_with_its_failure() -> None:
+def test_wait_ends_with_the_object_and_its_failure() -> None:
     cluster = store("a", "b")
 
     def until(one: StringJob) -> Any:

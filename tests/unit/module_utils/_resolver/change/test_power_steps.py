@@ -98,7 +98,7 @@ def test_only_the_guest_that_was_named_is_restarted() -> None:
     assert is_renewed(newer, newer.goal) and not is_renewed(power_job("restarted", RUNNING), PowerRequest("restarted"))
 
 
-def test_effect_of_a_lost_answer_is_read_from_the_guest() -> None:
+def test_guest_shows_the_effect_of_lost_answers() -> None:
     decision = decided(REQUEST, power_job("restarted", RUNNING))
     assert isinstance(decision, Act) and decision.took_effect is not None
     assert decision.took_effect(RUNNING._replace(vmi=vmi("2")))

@@ -52,7 +52,7 @@ def test_capabilities_add_to_a_table() -> None:
     assert list(unmet_needs(table, {"ports": [], "cpu": {}})) == list(unmet_needs(table, {})) == []
 
 
-def test_each_plain_field_gets_the_value_of_its_option() -> None:
+def test_plain_fields_get_the_values_of_their_options() -> None:
     """Every row that names a field: the manifest has the value there."""
     values = {"int": 3, "bool": False, "str": "a", "dict": {"a": "b"}, "list": [{"key": "a"}]}
     for path, row in ROWS.items():
