@@ -1,4 +1,4 @@
-"""The keys of our field manager in the metadata of live objects: our own, or others of which we mean the meaning."""
+"""The keys of our field manager in the metadata of live objects: our own, and others that mean what we mean."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,6 +1,4 @@
-"""KubeVirt's releases: only this module reads and compares their versions. What they do differently is a table,
-`behaviour`.
-"""
+"""KubeVirt's releases: only this module reads and compares their versions. `behaviour` is the table of differences."""
 
 from __future__ import annotations
 
