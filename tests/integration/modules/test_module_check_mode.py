@@ -193,7 +193,7 @@ def test_states_of_an_earlier_task_are_operated_on(task: Task, shop: str) -> Non
 
 
 def test_boot_sources_of_what_an_earlier_task_creates(task: Task, shop: str) -> None:
-    image = {"name": "image", "image": "registry.invalid/image:1", "size": "1Gi", "secret": "pull"}
+    image = {"name": "image", "image": "registry.invalid/image:1", "size": "1Gi", "secret_ref": "pull"}
     labeled = {"name": "claim", "state": "labeled", "kind": "PersistentVolumeClaim", "preference": {"name": "linux"}}
     for options in (image, labeled):
         assert warned(task("boot_source", check=True, **options))[0].endswith(UNKNOWN)

@@ -251,14 +251,11 @@ class _CaptureSteps:
 
     def unpin(self, job: RevisionJob, _facts: Facts) -> Decision:
         goal = job.goal
-        if not goal.start_refusal:
-            return None
-        previous = recapture.state_before(goal.before, goal.change.matcher_fields, goal.change.spec) or {}
-        pins = recapture.pins_to_remove(goal.before.vm, previous)
-        if not pins:
-            return None
+        previous = recapture.state_before(goal.before, goal.change.matcher_fields, goal.change.spec)
+        rolled_back = ROLL_BACK in job.done
+        pins = recapture.pins_to_remove(goal.before.vm, previous) if rolled_back and previous is not None else []
         failed = goal.start_refusal + _RESTORED
-        return Act(self._patch(job, recapture.unpin_patch(pins)), on_error=lambda _error: failed)
+        return Act(self._patch(job, recapture.unpin_patch(pins)), on_error=lambda _error: failed) if pins else None
 
     def refuse_start(self, job: RevisionJob, _facts: Facts) -> Decision:
         return Refuse(job.goal.start_refusal + _RESTORED) if job.goal.start_refusal else None

@@ -129,13 +129,17 @@ def _value(expression: str, value: Any) -> Any:
 Spec = dict[str, Any]
 
 
+# A text names the instancetype, or the preference, in every module that takes one.
+_MATCHERS: Final = {matcher_field.name: "name" for matcher_field in MATCHER_FIELDS}
+
+
 def expand_shorthand(options: Options, spec: Spec, shorthand: Mapping[str, str]) -> Options:
     """The options without shorthand: objects instead of texts, kinds as in the API. Invalid values stay unchanged.
 
     shorthand: options for which a text is short → the suboption that the text sets.
     """
     result = dict(options)
-    for name, part in shorthand.items():
+    for name, part in {**_MATCHERS, **shorthand}.items():
         # Ansible parses a text that contains an object.
         takes_object = (spec.get(name) or {}).get("type") == "dict"
         if takes_object and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
