@@ -172,6 +172,8 @@ def controller_revision(play: Play) -> None:
     play.step(**where, state="refreshed", restart="always")
     play.step(**where, state="pinned", revisions_of="instancetype", revision=before)
     play.step(**where, state="unpinned")
+    # Neither the VM nor its guest uses the earlier revision any more.
+    play.step(**where, state="refreshed", restart="always")
     play.step(namespace=play.namespace, state="pruned")
 
 
