@@ -25,13 +25,6 @@ LOOK = 10.0
 Probe = Callable[[str, "Manifest | None"], Progress]
 
 
-def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> Progress:
-    """The state of an object that must exist until `done` is true. pending: what it waits for."""
-    if live is None:
-        return Progress(failed="the object was deleted while the task waited for it")
-    return Progress(done=done(live), pending=pending)
-
-
 def wait_in_namespaces(
     session: Session,
     kind: Kind,

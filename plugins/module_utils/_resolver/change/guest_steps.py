@@ -26,7 +26,7 @@ from ..preflight.object_keys import ObjectToRead, keys_for_guest
 from ..refresh import recapture
 from .power import RESTARTED
 from .power_steps import PowerRequest, power_steps, uid_of
-from .step import VM, VMI, Act, Decision, Facts, Job, Outcome, Probe, Refusal, Refuse, Step
+from .step import VM, VMI, Act, Decision, Facts, Job, Outcome, Probe, Refusal, Refuse, Step, state_until
 
 _REVISION: Final = KINDS["ControllerRevision"].kind
 _DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
@@ -81,10 +81,8 @@ class GuestSteps:
         expects = self._guest_of(job).expects
 
         def probe(vm: Manifest | None) -> Progress:
-            if vm is None:
-                return Progress(failed="the object was deleted while the task waited for it")
-            state = Progress(observed(vm), pending="virt-controller to look at the change")
-            undecided = state.done and expects == RESTART and restart_required(vm) is None
+            state = state_until(observed, vm, "virt-controller to look at the change")
+            undecided = state.done and expects == RESTART and restart_required(vm or {}) is None
             return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
         return probe

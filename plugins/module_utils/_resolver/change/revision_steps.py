@@ -20,7 +20,7 @@ from ..refresh.drift import Drift
 from ..refresh.revision_change import RevisionChange
 from .guest_steps import BUMP, Guest, GuestSteps, bumping, warn_of_condition
 from .power_steps import REQUEST
-from .step import Act, Decision, Facts, Job, Probe, Refusal, Refuse, Step
+from .step import Act, Decision, Facts, Job, Probe, Refusal, Refuse, Step, state_until
 
 ROLL_BACK: Final = "roll back"
 # virt-controller's cache of instancetypes is less than a second behind.
@@ -286,14 +286,8 @@ def _is_stale(job: RevisionJob) -> bool:
     )
 
 
-def _progress(vm: Manifest | None, done: bool) -> Progress:
-    if vm is None:
-        return Progress(failed="the object was deleted while the task waited for it")
-    return Progress(done, pending=_CAPTURE)
-
-
 def _capture_progress(job: RevisionJob, vm: Manifest | None) -> Progress:
-    return _progress(vm, vm is not None and _has_captured(vm, job.goal.change))
+    return state_until(lambda live: _has_captured(live, job.goal.change), vm, _CAPTURE)
 
 
 def _has_captured(vm: Manifest, change: RevisionChange) -> bool:
@@ -312,7 +306,7 @@ def _has_captured(vm: Manifest, change: RevisionChange) -> bool:
 
 
 def _rollback_progress(job: RevisionJob, vm: Manifest | None) -> Progress:
-    return _progress(vm, vm is not None and _is_rolled_back(vm, job.goal))
+    return state_until(lambda live: _is_rolled_back(live, job.goal), vm, _CAPTURE)
 
 
 def _is_rolled_back(vm: Manifest, goal: Revision) -> bool:

@@ -165,3 +165,10 @@ class Step(NamedTuple):
     until: Callable[[Job[Any]], Probe | None] = _no_probe
     kind: Kind | None = VM
     after_wait: Callable[[Job[Any], str], str | None] = _failure
+
+
+def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> Progress:
+    """The state of an object that must exist until `done` is true. pending: what it waits for."""
+    if live is None:
+        return Progress(failed="the object was deleted while the task waited for it")
+    return Progress(done=done(live), pending=pending)

@@ -55,7 +55,6 @@ ROWS: Final[Rows] = {
     "instancetype": Row(
         exactly_one("name", "infer_from_volume", "infer"),
         "Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).",
-        shorthand="name",
     ),
     "instancetype.name": Row(STR, "Name of the instancetype."),
     "instancetype.kind": Row(
@@ -88,7 +87,6 @@ ROWS: Final[Rows] = {
     "preference": Row(
         exactly_one("name", "infer_from_volume", "infer"),
         "Preference of the VM. A string is short for O(preference.name).",
-        shorthand="name",
     ),
     "preference.name": Row(STR, "Name of the preference."),
     "preference.kind": Row(

@@ -10,7 +10,6 @@ from ...api.errors import Cause, KubeVirtError
 # Types of causes; in JSON the key of the type is `reason`.
 INVALID: Final = "FieldValueInvalid"
 NOT_FOUND: Final = "FieldValueNotFound"
-NOT_SUPPORTED: Final = "FieldValueNotSupported"
 REQUIRED: Final = "FieldValueRequired"
 
 # The maximum number of causes in virt-api's response.
