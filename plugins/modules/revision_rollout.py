@@ -144,7 +144,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils import _py
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.additions import resources
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.forecast import forecast
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.revision_rollout import module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._rollout.cluster.revision_rollout import module
 
 MODULE = module(
     forecast=forecast,

@@ -189,10 +189,10 @@ results:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_adopt import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._adoption.cluster.virtual_machine_adopt import (
     MODULE,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 
 
 def main() -> None:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .._adoption.effective import effective
+from .._adoption.removal import reduced
 from .._resolver.api.errors import KubeVirtError, value_or_none
 from .._resolver.api.manifest import Manifest, name_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import differences, without_secrets
-from .._resolver.choose.effective import effective
-from .._resolver.choose.removal import reduced
 from .._resolver.kubevirt.apply import applier
 from .._resolver.kubevirt.config.cluster import Cluster
 from .._resolver.kubevirt.find import find

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
+from .._adoption.adopt import Adoption, adopt
+from .._adoption.effective import effective
 from .._boot_sources.workload import normalized
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
@@ -21,8 +23,6 @@ from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
 from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
-from .._resolver.choose.adopt import Adoption, adopt
-from .._resolver.choose.effective import effective
 from .._resolver.choose.sizes import shown
 from .._resolver.choose.windows import version_of
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from .._adoption import guest_class
 from .._resolver.api.errors import QuantityError
 from .._resolver.api.manifest import OS_ANNOTATION, Manifest, name_of
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from .._resolver.api.quantity import canonical
 from .._resolver.api.tree import copy, remove_at, value_at
-from .._resolver.choose import guest_class
 from .._templates import conversion
 from .template_bundles import TEMPLATE
 

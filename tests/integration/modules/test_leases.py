@@ -8,7 +8,7 @@ import pytest
 
 from plugins.module_utils._cluster.client.concurrency import display
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.writes.lease import acquire, release
+from plugins.module_utils._rollout.cluster.lease import acquire, release
 
 
 @pytest.fixture

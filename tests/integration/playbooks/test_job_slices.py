@@ -8,7 +8,7 @@ import pytest
 from awx_support import DownWatch, Template
 from fleet_support import Fleet
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.writes.lease import acquire, release
+from plugins.module_utils._rollout.cluster.lease import acquire, release
 
 SLICES = 2
 SIZE = 4

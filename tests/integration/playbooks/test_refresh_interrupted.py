@@ -9,7 +9,7 @@ from waiting import wait_until
 
 from fleet_support import Fleet
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.writes.lease import LEASE, acquire
+from plugins.module_utils._rollout.cluster.lease import LEASE, acquire
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

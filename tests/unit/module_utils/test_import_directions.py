@@ -66,13 +66,15 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # Capabilities import the core, and of each other only their base.
 BASES: dict[str, set[str]] = {
+    "_adoption": set(),
+    "_rollout": set(),
     "_boot_sources": set(),
     "_capacity": set(),
     "_estate": set(),
     "_diagnosis": set(),
     "_governance": set(),
     "_templates": set(),
-    "_conversion": {"_boot_sources", "_templates"},
+    "_conversion": {"_adoption", "_boot_sources", "_templates"},
     "_events": set(),
     "_upgrade": {"_capacity", "_templates"},
 }

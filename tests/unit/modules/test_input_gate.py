@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from plugins.module_utils._cluster.modules import adapter, revision_rollout
+from plugins.module_utils._cluster.modules import adapter, virtual_machine_power
 from scripted_server import VMS, Run, Store
 
 SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
@@ -143,11 +143,6 @@ def catalog(cpu: int, **labels: str) -> dict[str, Any]:
         ("virtual_machine", {"name": "a", "wait_timeout": float("nan")}, "wait_timeout: expected a number, found nan"),
         ("virtual_machine", {"name": "a", "cpu": {"cores": float("inf")}}, "cpu.cores: expected a finite number"),
         ("controller_revision", {"state": "pruned", "namespace": "shop", "keep": -1}, "keep: expected 0 to 1000000"),
-        (
-            "revision_rollout",
-            {"settings": {"namespaces": ["b"], "wait_timeout": -1}},
-            "revision_refresh_wait_timeout: expected",
-        ),
         ("catalog", {"definitions": [], "source": "definitions", "namespaces": ["B"]}, "namespaces: 'B' must"),
     ],
 )
@@ -221,19 +216,19 @@ def test_unforeseen_exceptions_are_reported_as_bugs(
     def fail(*_arguments: Any) -> None:
         raise error
 
-    monkeypatch.setattr(revision_rollout, "_planned", fail)
-    result = run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
+    monkeypatch.setattr(virtual_machine_power, "_selected", fail)
+    result = run("virtual_machine_power", Store({}), state="stopped", namespace="b", names=["a"])
     assert result["failed"] and result["msg"].startswith(message) and "a-secret" not in result["msg"]
     if isinstance(error, KeyError):
-        assert "in module_utils/_cluster/modules/revision_rollout.py, line " in result["msg"]
+        assert "in module_utils/_cluster/modules/virtual_machine_power.py, line " in result["msg"]
         assert "https://github.com/virtshape/instancetypes/issues" in result["msg"]
 
 
 def test_an_error_of_ansible_module_is_not_caught(run: Run) -> None:
     """ansible-test stops a module like this to read its argument spec, also after a run in the same process."""
-    run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
+    run("virtual_machine_power", Store({}), state="stopped", namespace="b", names=["a"])
     with mock.patch.object(adapter.AnsibleModule, "__init__", side_effect=KeyError("spec")), pytest.raises(KeyError):
-        adapter.run_module(revision_rollout.module())
+        adapter.run_module(virtual_machine_power.MODULE)
 
 
 @pytest.mark.parametrize(

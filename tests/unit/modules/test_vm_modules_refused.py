@@ -9,7 +9,7 @@ from plugins.module_utils._resolver.kubevirt.find.revision_store import controll
 from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, forbidden, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
-ABOUT_VMS = ("virtual_machine_info", "controller_revision", "virtual_machine_adopt")
+ABOUT_VMS = ("virtual_machine_info", "controller_revision")
 EXPECTED = "expected a dictionary with the keys instancetype and preference, or one of them"
 
 
@@ -163,29 +163,6 @@ def test_power_of_vms_that_cannot_be_chosen(run: Run) -> None:
     assert refused["msg"].endswith('["virtualmachines"], verbs: ["list"]} in a Role of the namespace shop')
     nowhere = run("virtual_machine_power", store(), state="stopped", namespace="shop", names=["a"], host="none://")
     assert nowhere["failed"] and "\n" not in nowhere["msg"]
-
-
-def test_five_refused_adoptions_have_their_nearest_match(run: Run) -> None:
-    many = store(*(vm(name) for name in "abcdefg"))
-    small = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}}}
-    many.lists[f"{TYPES}/virtualmachineclusterinstancetypes"] = [small]
-    planned = run("virtual_machine_adopt", many, check=True, namespace="shop")
-    assert planned["msg"].endswith("7 cannot be adopted")
-    refused = run("virtual_machine_adopt", many, namespace="shop")
-    assert refused["msg"].startswith("7 of 7 virtual machines failed: shop/a, shop/b, ")
-    assert " and 2 more: no instancetype has " in refused["msg"]
-    assert refused["msg"].count("the nearest match is small: differs in ") == 1
-    assert many.writes == []
-
-
-def test_adoption_fails_without_the_right_to_list_guests(run: Run) -> None:
-    denied = store(vm("a"))
-    denied.answers["GET", "/virtualmachineinstances"] = forbidden("virtualmachineinstances")
-    refused = run("virtual_machine_adopt", denied, namespace="shop")
-    assert 'resources: ["virtualmachineinstances"], verbs: ["list"]' in refused["msg"]
-    nothing = run("virtual_machine_adopt", store(vm("a")), namespace="shop", instancetypes=["smal*"])
-    message = "instancetypes: no instancetype that the namespace shop can use matches 'smal*'"
-    assert (nothing["failed"], nothing["msg"]) == (True, message)
 
 
 def test_expansion_needs_the_right_to_expand(run: Run) -> None:

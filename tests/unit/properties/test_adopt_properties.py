@@ -10,12 +10,12 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
+from plugins.module_utils._adoption import adopt
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.errors import value_or_none
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.api.quantity import parse
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.choose import adopt
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find import lookup
 from plugins.module_utils._resolver.kubevirt.vmi import expand, vmi

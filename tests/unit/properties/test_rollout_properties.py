@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.module_utils._resolver.refresh import rollout
-from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout
+from plugins.module_utils._rollout import rollout
+from plugins.module_utils._rollout.rollout import Limits, Rollout
 
 # A VM before the run: its decision, and whether it is down, restarts, and is broken for good.
 KINDS = {

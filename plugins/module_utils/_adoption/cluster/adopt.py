@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 
+from ..._cluster.client.errors import ApiError, is_outdated
+from ..._cluster.client.session import Session
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.task import Task
+from ..._cluster.writes.engine import run
 from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField, ObjectKey
 from ..._resolver.api.write import json_patch
 from ..._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refusal, Seen, Step
-from ..._resolver.choose import adopt as choose
-from ..._resolver.choose.adopt import Adoption
 from ..._resolver.guest.effect import GuestEffect
 from ..._resolver.guest.predict import admitted_effect
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, is_outdated
-from ..client.session import Session
-from ..reads.lookup import ClusterLookup
-from ..task import Task
-from .engine import run
+from .. import adopt as choose
+from ..adopt import Adoption
 
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
 

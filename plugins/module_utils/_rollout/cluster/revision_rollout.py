@@ -12,21 +12,22 @@ from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from ..._cluster.client.errors import RequestFailed, TaskFailed
+from ..._cluster.client.transport import yaml
+from ..._cluster.modules.module import Module, Params, Result
+from ..._cluster.modules.results import group_warnings
+from ..._cluster.modules.shared_options import AUTH, CONCURRENCY, REQUESTS
+from ..._cluster.reads.revisions import matcher_fields_of
+from ..._cluster.task import Task
 from ..._resolver.api.errors import bug_report
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.declare.option_checks import option_problem
-from ..._resolver.refresh import move, rollout
-from ..._resolver.refresh.rollout import Limits, Rollout, RolloutScope
-from ..._resolver.refresh.rollout_report import report, table
-from ..._resolver.refresh.windows import MaintenanceSchedule, WindowError, schedule
-from ..client.errors import RequestFailed, TaskFailed
-from ..client.transport import yaml
-from ..reads.revisions import matcher_fields_of
-from ..task import Task
-from .module import Module, Params, Result
-from .results import group_warnings
+from ..._resolver.refresh import move
+from .. import rollout
+from ..rollout import Limits, Rollout, RolloutScope
+from ..rollout_report import report, table
+from ..windows import MaintenanceSchedule, WindowError, schedule
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
-from .shared_options import AUTH, CONCURRENCY, REQUESTS
 
 PLANNED: Final = "planned"
 BATCH: Final = "batch"

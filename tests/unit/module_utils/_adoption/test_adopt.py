@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._adoption import adopt
+from plugins.module_utils._adoption.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.choose import adopt
-from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 

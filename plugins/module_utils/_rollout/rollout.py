@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, NamedTuple
 
-from ..api.matcher import MATCHER_FIELDS
-from ..guest.effect import NOTHING, RESTART
-from .drift import DRIFTED, REVISION_LOST, UNKNOWN
+from .._resolver.api.matcher import MATCHER_FIELDS
+from .._resolver.guest.effect import NOTHING, RESTART
+from .._resolver.refresh.drift import DRIFTED, REVISION_LOST, UNKNOWN
 
 Facts = dict[str, Any]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ..api.manifest import Manifest
-from ..api.tree import value_at
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.tree import value_at
 
 _MODEL: Final = "domain.cpu.model"
 _SELECTOR: Final = "nodeSelector"

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._adoption.cluster.adopt import AdoptJob, adopt
 from plugins.module_utils._cluster.client.errors import TaskFailed
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.adopt import AdoptJob, adopt
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"

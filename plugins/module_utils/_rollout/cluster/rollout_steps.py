@@ -9,29 +9,30 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Final, NamedTuple
 
+from ..._cluster.client.concurrency import until_signalled
+from ..._cluster.client.errors import ApiError, ConnectionFailed, TaskFailed
+from ..._cluster.client.session import Session
+from ..._cluster.modules.controller_revision import revision_result
+from ..._cluster.modules.module import Params
+from ..._cluster.modules.results import printable_status
+from ..._cluster.modules.shared_options import selection_problem
+from ..._cluster.modules.vm_results import VMFacts, refresh_result, vm_result
+from ..._cluster.reads.revisions import inspect, matcher_fields_of
+from ..._cluster.reads.watch import wait_in_namespaces
+from ..._cluster.task import Task
+from ..._cluster.writes.revisions import change, excuse_unmet
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.kubevirt.find.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
-from ..._resolver.refresh import drift, move, revision_change, rollout
+from ..._resolver.refresh import drift, move, revision_change
 from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
-from ..._resolver.refresh.rollout import Facts, Limits, Rollout, RolloutScope
-from ..._resolver.refresh.windows import MaintenanceSchedule
-from ..client.concurrency import until_signalled
-from ..client.errors import ApiError, ConnectionFailed, TaskFailed
-from ..client.session import Session
-from ..reads.revisions import inspect, matcher_fields_of
-from ..reads.watch import wait_in_namespaces
-from ..task import Task
-from ..writes.lease import acquire, release
-from ..writes.revisions import change, excuse_unmet
-from .controller_revision import revision_result
-from .module import Params
-from .results import printable_status
-from .shared_options import selection_problem
-from .vm_results import VMFacts, refresh_result, vm_result
+from .. import rollout
+from ..rollout import Facts, Limits, Rollout, RolloutScope
+from ..windows import MaintenanceSchedule
+from .lease import acquire, release
 
 _VM: Final = KINDS["VirtualMachine"]
 # Seconds until VMs are listed again while a run waits for room: others may go down meanwhile.

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.client.errors import TaskFailed
-from plugins.module_utils._cluster.modules import revision_rollout
+from plugins.module_utils._rollout.cluster import revision_rollout
 
 DEFAULTS: dict[str, Any] = {
     "namespaces": ["shop"],
@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
         ({"max_failures": "-1"}, "max_failures: is -1; write a number"),
         ({"pause": -1}, "pause: expected 0"),
         ({"health_timeout": -1}, "health_timeout: expected 0"),
+        ({"wait_timeout": -1}, "wait_timeout: expected 0"),
         ({"lease": "shop"}, "lease: is shop; write NAMESPACE/NAME"),
         ({"patch": "["}, "patch: is not YAML"),
         ({"patch": "spec"}, "patch: is 'spec'; write a merge patch of spec.template"),

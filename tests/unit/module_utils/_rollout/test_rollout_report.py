@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from plugins.module_utils._resolver.refresh.rollout import Rollout
-from plugins.module_utils._resolver.refresh.rollout_report import report, table
+from plugins.module_utils._rollout.rollout import Rollout
+from plugins.module_utils._rollout.rollout_report import report, table
 
 Facts = dict[str, Any]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
+from ..._cluster.client.concurrency import display
+from ..._cluster.client.errors import ApiError
+from ..._cluster.client.session import Session
+from ..._cluster.writes.send import send
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import create, replace
-from ..client.concurrency import display
-from ..client.errors import ApiError
-from ..client.session import Session
-from .send import send
 
 LEASE: Final = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
 # Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.

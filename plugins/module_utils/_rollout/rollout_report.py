@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..api.matcher import MATCHER_FIELDS
-from ..guest.effect import LIVE, NOTHING, RESTART
+from .._resolver.api.matcher import MATCHER_FIELDS
+from .._resolver.guest.effect import LIVE, NOTHING, RESTART
 from .rollout import DUE, NEVER, NO_CHANGE, PINNED, REFRESH, REFUSED, UNREADABLE, Facts, Rollout
 
 OUTCOMES: Final = (

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.matcher import MATCHER_FIELDS
-from ..._resolver.api.redaction import own_annotations, redact, to_fill_in
-from ..._resolver.api.tree import without_secrets
-from ..._resolver.api.writers import without_marks, writer_of
-from ..._resolver.choose.adopt import Candidate
-from ..._resolver.guest.effect import RESTART
-from ..task import Task
-from ..writes.adopt import AdoptJob, adopt
-from .module import ON_FAILURE, Module, Params, Result
-from .results import (
+from ..._cluster.modules.module import ON_FAILURE, Module, Params, Result
+from ..._cluster.modules.results import (
     counted_noun,
     diff_of,
     failed_result,
@@ -23,7 +14,25 @@ from .results import (
     restart_warning,
     summarize_failures,
 )
-from .shared_options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, select_vms
+from ..._cluster.modules.shared_options import (
+    AUTH,
+    CONCURRENCY,
+    DRY_RUN,
+    OWNERSHIP,
+    REQUESTS,
+    SELECTION,
+    check_selection,
+    select_vms,
+)
+from ..._cluster.task import Task
+from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.matcher import MATCHER_FIELDS
+from ..._resolver.api.redaction import own_annotations, redact, to_fill_in
+from ..._resolver.api.tree import without_secrets
+from ..._resolver.api.writers import without_marks, writer_of
+from ..._resolver.guest.effect import RESTART
+from ..adopt import Candidate
+from .adopt import AdoptJob, adopt
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.refresh import rollout
-from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout, RolloutScope
+from plugins.module_utils._rollout import rollout
+from plugins.module_utils._rollout.rollout import Limits, Rollout, RolloutScope
 
 Facts = dict[str, Any]
 RUNNING: Facts = {

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.module_utils._resolver.refresh.windows import WindowError, schedule
+from plugins.module_utils._rollout.windows import WindowError, schedule
 
 BERLIN = "Europe/Berlin"
 DAILY = [{"from": "22:00", "to": "04:00"}]

@@ -6,8 +6,8 @@ from unittest import mock
 import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError
-from plugins.module_utils._cluster.writes import lease
-from plugins.module_utils._cluster.writes.lease import LeaseOutcome, acquire, release
+from plugins.module_utils._rollout.cluster import lease
+from plugins.module_utils._rollout.cluster.lease import LeaseOutcome, acquire, release
 from scripted_server import session_with, status
 
 CONFLICT = status(409, "the object has been modified", "Conflict")

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.modules import virtual_machine_adopt
+from plugins.module_utils._adoption.adopt import Adoption, Candidate
+from plugins.module_utils._adoption.cluster import virtual_machine_adopt
+from plugins.module_utils._adoption.cluster.adopt import AdoptGoal, AdoptJob, adopt_job
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.adopt import AdoptGoal, AdoptJob, adopt_job
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change.step import Job
-from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.guest.effect import LIVE, RESTART, GuestEffect
 
 

@@ -1,6 +1,6 @@
 """choose.guest_class: what guests demand of nodes, and how two guests differ in that."""
 
-from plugins.module_utils._resolver.choose import guest_class
+from plugins.module_utils._adoption import guest_class
 
 GPU = {"name": "a", "deviceName": "nvidia.com/T4"}
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final, NamedTuple
 
-from ..api.name_rules import quoted
+from .._resolver.api.name_rules import quoted
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TIME: Final = re.compile(r"(\d\d):(\d\d)")

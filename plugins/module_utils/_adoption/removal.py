@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..api.manifest import Manifest
-from ..api.tree import copy
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.tree import copy
 
 # Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
 Build = Callable[[Manifest], "Manifest | None"]

@@ -16,28 +16,29 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields, release_schema
-from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
-from ..api.managed_fields import FieldPath, applying_managers
-from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
-from ..api.quantity import parse
-from ..api.state import is_active
-from ..api.tree import copy, differences
-from ..api.writers import FORCE, REJECTED, REVERTED, ownership_text, writer_claim
-from ..kubevirt.apply import applier
-from ..kubevirt.apply.conflict import ConflictError
-from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import find
-from ..kubevirt.find.find import Specs
-from ..kubevirt.vmi.vmi import guest_figures
-from ..kubevirt.webhooks import mutate, validate
-from . import guest_class, sizes, windows
+from .._resolver.api import managed_fields, release_schema
+from .._resolver.api.errors import FieldError, KubeVirtError, Panic, value_or_none
+from .._resolver.api.managed_fields import FieldPath, applying_managers
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
+from .._resolver.api.quantity import parse
+from .._resolver.api.state import is_active
+from .._resolver.api.tree import copy, differences
+from .._resolver.api.writers import FORCE, REJECTED, REVERTED, ownership_text, writer_claim
+from .._resolver.choose import sizes, windows
+from .._resolver.choose.fitting import Constraints, fitting
+from .._resolver.choose.sizes import GuestSize
+from .._resolver.kubevirt.apply import applier
+from .._resolver.kubevirt.apply.conflict import ConflictError
+from .._resolver.kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
+from .._resolver.kubevirt.config.cluster import Cluster
+from .._resolver.kubevirt.find import find
+from .._resolver.kubevirt.find.find import Specs
+from .._resolver.kubevirt.vmi.vmi import guest_figures
+from .._resolver.kubevirt.webhooks import mutate, validate
+from . import guest_class
 from .effective import effective
-from .fitting import Constraints, fitting
 from .removal import annotation_in, reduced, without_field
-from .sizes import GuestSize
 
 # The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
