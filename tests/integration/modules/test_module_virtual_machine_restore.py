@@ -1,10 +1,8 @@
 """virtual_machine: VMs whose disks come from a snapshot, a clone or a backup, or were left by an earlier VM."""
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from kubernetes.dynamic.exceptions import NotFoundError
 from waiting import wait_until
 
 from modules_support import Task, live, manifest, objects, server_side_apply, vm
@@ -12,7 +10,6 @@ from modules_support import Task, live, manifest, objects, server_side_apply, vm
 pytestmark = pytest.mark.needs("cdi_here", "snapshots")
 
 GROUP, SNAPSHOT = "snapshot.kubevirt.io/v1beta1", {"virtualMachineSnapshotName": "before"}
-STORAGE = "snapshot.storage.k8s.io/v1"
 MISSING = "exists and has no owner"
 
 
@@ -26,46 +23,22 @@ def a_vm(name: str) -> dict[str, Any]:
 
 
 class Snapshots:
-    """The snapshots of KubeVirt. The local cluster has no driver for snapshots of volumes, so this answers as one."""
+    """The snapshots of KubeVirt, and what is made of them."""
 
     def __init__(self, api: Any, namespace: str) -> None:
         self._api, self._namespace = api, namespace
-        driver = {
-            "metadata": {"name": "local"},
-            "driver": "local.instancetypes.virtshape.io",
-            "deletionPolicy": "Delete",
-        }
-        kind = self._kind("VolumeSnapshotClass", STORAGE)
-        body = {"apiVersion": STORAGE, "kind": "VolumeSnapshotClass", **driver}
-        kind.patch(body, "local", content_type="application/apply-patch+yaml", field_manager="test")
-
-    def _kind(self, kind: str, version: str) -> Any:
-        return self._api.resources.get(api_version=version, kind=kind)
 
     def make(self, version: str, kind: str, name: str, done: str, spec: dict[str, Any]) -> None:
         """Makes an object and waits until the field of its status has a value."""
         body = {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}
-        resource = self._kind(kind, version)
+        resource = self._api.resources.get(api_version=version, kind=kind)
         resource.create(namespace=self._namespace, body=body)
 
         def is_done() -> bool:
-            self._take()
             status = resource.get(name=name, namespace=self._namespace).to_dict().get("status") or {}
             return status.get(done) in (True, "Succeeded")
 
         wait_until(is_done)
-
-    def _take(self) -> None:
-        resource = self._kind("VolumeSnapshot", STORAGE)
-        for item in resource.get(namespace=self._namespace).to_dict()["items"]:
-            name = item["metadata"]["name"]
-            taken = {"readyToUse": True, "restoreSize": "1Gi", "boundVolumeSnapshotContentName": name}
-            status = {"status": {**taken, "creationTime": item["metadata"]["creationTimestamp"]}}
-            body = {"apiVersion": STORAGE, "kind": "VolumeSnapshot", "metadata": {"name": name}, **status}
-            options = {"content_type": "application/merge-patch+json", "namespace": self._namespace}
-            # A clone deletes its snapshot as soon as it needs it no more, so it may be gone since the list.
-            with suppress(NotFoundError):
-                resource.subresources["status"].patch(body, name, **options)
 
 
 def disk_of(api: Any, namespace: str, name: str) -> str:

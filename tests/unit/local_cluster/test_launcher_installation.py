@@ -95,8 +95,9 @@ def test_kubevirt_is_reported_as_deployed() -> None:
     }
 
 
-def test_default_storage_class_has_a_cdi_profile() -> None:
-    storage_class, _driver, profile = installation.storage()
+def test_default_storage_class_has_profile_and_snapshots() -> None:
+    storage_class, _driver, snapshot_class, profile = installation.storage()
+    assert snapshot_class["driver"] == storage_class["provisioner"]
     assert storage_class["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == "true"
     assert profile["metadata"]["name"] == storage_class["metadata"]["name"]
     assert profile["spec"]["claimPropertySets"]

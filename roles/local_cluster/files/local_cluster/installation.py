@@ -20,6 +20,7 @@ CDI = "cdi"
 STORAGE_CLASS = "local"
 PROVISIONER = "local.instancetypes.virtshape.io"
 """The provisioner, which the node simulates."""
+_SNAPSHOTS = "snapshot.storage.k8s.io"
 _CONTAINERS = {"DaemonSet", "Deployment", "PrometheusRule", "Route", "SecurityContextConstraints", "ServiceMonitor"}
 """Kinds that only make sense where containers run, or on OpenShift."""
 _AUTHORITIES = {"Secret", "ConfigMap"}
@@ -172,7 +173,9 @@ def _conditions(reason: str, now: str, **more: str) -> list[Manifest]:
 
 
 def storage() -> list[Manifest]:
-    """The default StorageClass, and its profile: what CDI cannot know of a provisioner that it has never heard of."""
+    """The default StorageClass, the class of its snapshots, and its profile: what CDI cannot know of a provisioner that
+    it has never heard of.
+    """
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     return [
         {
@@ -187,6 +190,13 @@ def storage() -> list[Manifest]:
             "kind": "CSIDriver",
             "metadata": {"name": PROVISIONER},
             "spec": {"attachRequired": False},
+        },
+        {
+            "apiVersion": f"{_SNAPSHOTS}/v1",
+            "kind": "VolumeSnapshotClass",
+            "metadata": {"name": STORAGE_CLASS},
+            "driver": PROVISIONER,
+            "deletionPolicy": "Delete",
         },
         {
             "apiVersion": "cdi.kubevirt.io/v1beta1",
@@ -206,11 +216,10 @@ def storage() -> list[Manifest]:
 
 def foreign_kinds() -> list[Manifest]:
     """Kinds of other projects that KubeVirt and CDI look for, without a schema."""
-    snapshots = "snapshot.storage.k8s.io"
     return [
-        _crd(snapshots, "VolumeSnapshot", "volumesnapshots"),
-        _crd(snapshots, "VolumeSnapshotClass", "volumesnapshotclasses", scope="Cluster", status=False),
-        _crd(snapshots, "VolumeSnapshotContent", "volumesnapshotcontents", scope="Cluster"),
+        _crd(_SNAPSHOTS, "VolumeSnapshot", "volumesnapshots"),
+        _crd(_SNAPSHOTS, "VolumeSnapshotClass", "volumesnapshotclasses", scope="Cluster", status=False),
+        _crd(_SNAPSHOTS, "VolumeSnapshotContent", "volumesnapshotcontents", scope="Cluster"),
         _crd("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "network-attachment-definitions", status=False),
     ]
 

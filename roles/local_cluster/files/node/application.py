@@ -25,6 +25,7 @@ from node.launcher_pods import LauncherPods
 from node.nodes import Nodes
 from node.scheduler import Scheduler
 from node.storage.provisioner import Provisioner, Reclaimer
+from node.storage.snapshotter import Snapshotter
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,9 @@ _CACHED = (
     resources.CLAIM,
     resources.VOLUME,
     resources.STORAGE_CLASS,
+    resources.SNAPSHOT,
+    resources.SNAPSHOT_CLASS,
+    resources.SNAPSHOT_CONTENT,
 )
 
 
@@ -58,6 +62,7 @@ class _Node:
         self._caches = {kind: Informer(kubelet, kind) for kind in _CACHED}
         pods, vmis, claims = (self._caches[kind] for kind in (resources.POD, resources.VMI, resources.CLAIM))
         migrations, volumes = self._caches[resources.MIGRATION], self._caches[resources.VOLUME]
+        snapshots = (resources.SNAPSHOT, resources.SNAPSHOT_CONTENT, resources.SNAPSHOT_CLASS)
         launcher_pods = LauncherPods(pods, vmis)
         image = f"quay.io/kubevirt/virt-handler:v{config.kubevirt_version}"
         self._agents = Agents(connection, kubelet, pods, names, image)
@@ -72,6 +77,7 @@ class _Node:
             Kubelet(kubelet, pods, claims, launcher_pods, names, Workers(cdi, uploads).find),
             Provisioner(storage, claims, self._caches[resources.STORAGE_CLASS], volumes),
             Reclaimer(storage, volumes),
+            Snapshotter(storage, *(self._caches[kind] for kind in snapshots), claims, volumes),
         ]
         if config.bind:
             self._controllers.append(Scheduler(Client(connection, "kube-scheduler"), pods, names[0]))

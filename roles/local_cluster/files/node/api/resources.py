@@ -43,3 +43,10 @@ VMI = Resource("kubevirt.io", "v1", "VirtualMachineInstance", "virtualmachineins
 MIGRATION = Resource("kubevirt.io", "v1", "VirtualMachineInstanceMigration", "virtualmachineinstancemigrations")
 NETWORK = Resource("k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions")
 IMPORT_CRON = Resource("cdi.kubevirt.io", "v1beta1", "DataImportCron", "dataimportcrons")
+SNAPSHOT = Resource("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "volumesnapshots")
+SNAPSHOT_CLASS = Resource(
+    "snapshot.storage.k8s.io", "v1", "VolumeSnapshotClass", "volumesnapshotclasses", namespaced=False
+)
+SNAPSHOT_CONTENT = Resource(
+    "snapshot.storage.k8s.io", "v1", "VolumeSnapshotContent", "volumesnapshotcontents", namespaced=False
+)
