@@ -29,8 +29,8 @@ options:
     description:
       - Source of the catalog. V(builtin) is the catalog of the collection, in the versions of common-instancetypes that
         releases of KubeVirt ship, v1.2.1, v1.3.1, v1.4.1, v1.5.1, v1.6.0 and v1.7.0, in the versions v1.0.0 to
-        v1.0.2, v1.1.0 and v1.1.1, and in a preview of v1.7.1. Only descriptions and display names differ from these. It
-        needs no network.
+        v1.0.2, v1.1.0 and v1.1.1, and in previews of v1.7.1 and v1.8.0. Only descriptions and display names differ
+        from these. It needs no network.
       - V(url) is a published release, or a bundle at an address.
       - V(path) is a file or directory on the controller.
       - V(definitions) is the content of O(definitions).
