@@ -6,6 +6,7 @@ fails. All other versions are those of requirements/dev.txt.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -21,10 +22,13 @@ PYTHONS = {
     "2.18": "3.11",
     "2.19": "3.11",
     "2.20": "3.12",
-    "2.21": "3.12",
+    "2.21": "3.14",
     "2.22": "3.13",
 }
-"""The versions of ansible-core that the collection supports, each with a Python that it supports."""
+"""The versions of ansible-core that the collection supports, each with a Python that it supports. `make test` runs on
+2.21 and Python 3.12."""
+DEVEL = "https://github.com/ansible/ansible/archive/devel.tar.gz"
+"""What becomes the next version of ansible-core. DEVEL in the environment may name another archive or a folder."""
 FIRST = {"2.22": "2.22.0rc1"}
 """Of versions that are not released yet, what is."""
 STRICT = "2.22"
@@ -59,7 +63,8 @@ def install(session: nox.Session, core: str, *constraints: str) -> None:
     lock = [line for line in lock if line.partition("==")[0] not in own_choice]
     path = Path(session.create_tmp(), "constraints.txt").resolve()
     path.write_text("\n".join([*lock, *constraints]))
-    session.install(f"ansible-core~={FIRST.get(core, f'{core}.0')}", *NEEDED, "--constraint", str(path))
+    wanted = os.environ.get("DEVEL", DEVEL) if core == "devel" else f"ansible-core~={FIRST.get(core, f'{core}.0')}"
+    session.install(wanted, *NEEDED, "--constraint", str(path))
     collections = Path(".cache/collections").resolve()
     session.env["ANSIBLE_COLLECTIONS_PATH"] = session.env["PYTHONPATH"] = str(collections)
     session.env["ANSIBLE_CONFIG"] = str(Path("ansible.cfg").resolve())
@@ -96,6 +101,13 @@ def sanity(session: nox.Session, core: str) -> None:
     """The sanity tests of a version."""
     session.install(f"ansible-core~={FIRST.get(core, f'{core}.0')}", "pip")
     session.run("python", "tools/sanity.py", *session.posargs)
+
+
+@nox.session(python="3.14", default=False)
+def devel(session: nox.Session) -> None:
+    """The tests of `core` on ansible-core's branch devel, where what this collection uses may change each day."""
+    install(session, "devel")
+    test(session, "tests/unit", "tests/integration/modules", "tests/integration/playbooks")
 
 
 @nox.session(python="3.11")

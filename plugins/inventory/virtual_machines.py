@@ -140,7 +140,6 @@ from ansible.errors import AnsibleError, AnsibleParserError
 from ansible.module_utils.basic import missing_required_lib
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
-from ansible.utils.unsafe_proxy import wrap_var
 
 from ..module_utils._capacity.cluster.vm_resources import vm_resources
 from ..module_utils._cluster.client.errors import RequestFailed
@@ -158,7 +157,14 @@ try:
     from ansible.template import trust_as_template
 except ImportError:
     # Up to ansible-core 2.18 all text is trusted unless it is marked as unsafe.
+    from ansible.utils.unsafe_proxy import wrap_var as untrusted
+
     def trust_as_template(value: str) -> str:
+        return value
+
+else:
+    # Later, text that nobody has marked as trusted is never a template.
+    def untrusted(value: str) -> str:
         return value
 
 
@@ -262,7 +268,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         strict = self.get_option("strict")
         for name, variables in variables_by_host.items():
             self.inventory.add_host(name)
-            variables = _marked_unsafe(variables)
+            variables = _with_trust(variables)
             for variable, value in variables.items():
                 self.inventory.set_variable(name, variable, value)
             try:
@@ -292,15 +298,15 @@ def _validated(spec: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any
     return {name: result.validated_parameters.get(name) for name in spec}
 
 
-def _marked_unsafe(value: Any) -> Any:
-    """The value with text marked as unsafe that looks like a template: who may annotate a VM must not run one here.
+def _with_trust(value: Any) -> Any:
+    """The value with text trusted unless it looks like a template: who may annotate a VM must not run one here.
 
-    All other text is trusted, so that `ansible-inventory --list`, and with it AWX, shows it as plain text.
+    Trusted text is what `ansible-inventory --list`, and with it AWX, shows as plain text.
     """
     if isinstance(value, dict):
-        return {name: _marked_unsafe(entry) for name, entry in value.items()}
+        return {name: _with_trust(entry) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_marked_unsafe(entry) for entry in value]
+        return [_with_trust(entry) for entry in value]
     if isinstance(value, str):
-        return wrap_var(value) if _is_template(value) else trust_as_template(value)
+        return untrusted(value) if _is_template(value) else trust_as_template(value)
     return value
