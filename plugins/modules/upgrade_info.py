@@ -20,7 +20,7 @@ author: virtshape.instancetypes contributors (@virtshape)
 options:
   kubevirt_version:
     description: Release of KubeVirt after the upgrade, such as V(1.9.0). Default is that of the cluster, and it cannot
-      be older. V(v1.10) means its sources of July 2026.
+      be older. V(v1.10) means its sources of 22 August 2026.
     type: str
   kubevirt_configuration:
     description: C(spec.configuration) of the KubeVirt object after the upgrade. Default is the current configuration.

@@ -14,7 +14,7 @@ from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.api.finding import ERROR, SEVERITIES, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
-from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.release import UPCOMING, UPCOMING_SOURCES, Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from .._catalog_files import builtin_objects
 from . import base as bases
@@ -174,9 +174,9 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         restarts = sum(finding.rule == bases.NEEDS_RESTART for finding in findings)
         counts = changes.Counts(len(found.added), len(found.changed), len(found.deleted), restarts)
     labels = [(placeholders.shown(label), file) for label, file in head.labels]
-    return reports.Report(
-        reported, labels, judged.kubevirt.release.minor_version, head.unchecked, judged.guests, counts
-    )
+    release = judged.kubevirt.release
+    known = f"{release.minor_version}{f' as of {UPCOMING_SOURCES}' if release is UPCOMING else ''}"
+    return reports.Report(reported, labels, known, head.unchecked, judged.guests, counts)
 
 
 def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholders) -> _Judged:

@@ -48,7 +48,7 @@ def _configured(manifest: Manifest, version: str | None) -> KubeVirt:
     newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
     text = (version_of(manifest) or newest) if version is None else version
     try:
-        releases.parse_release(text) if version is None else releases.parse_known_release(version)
+        releases.parse_release(text) if version is None else releases.parse_known_release(version, releases.UPCOMING)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
     return kubevirt_of(manifest, text)

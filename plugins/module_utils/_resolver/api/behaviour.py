@@ -85,6 +85,7 @@ DEVICE_NEEDED: Final = "1.6"  # a GPU must name a device or a claim
 HOST_DEVICE_CLAIMS: Final = "1.8"  # host devices may have claims; all GPUs have claims, or none has
 CLAIMS_CHECKED: Final = "1.9"  # claims must be well-formed
 UNCLAIMED_PERMITTED: Final = "1.9"  # with the gate of claims, devices without a claim must be permitted, too
+RAM_FB_BY_DEFAULT: Final = "1.10"  # the display of a GPU whose `ramFB` does not say `enabled` shows the boot
 NVIDIA_GRACE: Final = "1.9"  # GPUs of NVIDIA Grace have requirements
 
 # Admission: VMs and VMIs
@@ -117,7 +118,9 @@ GATES: Final = {
     "IOMMUFD": Gate("1.9"),
     "ImageVolume": Gate("1.6", "1.9"),
     "InstancetypeReferencePolicy": Gate(retired="1.6"),
+    "LibvirtHooksServerAndClient": Gate("1.8", "1.9", "1.10"),
     "LiveUpdateNADRef": Gate("1.8", retired="1.9"),
+    "MigrationDowntimeTuning": Gate("1.10"),
     "MultiArchitecture": Gate(retired="1.8"),
     "NetworkBindingPlugins": Gate(retired="1.5"),
     "NetworkDevicesWithDRA": Gate("1.9"),
@@ -127,8 +130,7 @@ GATES: Final = {
     "SecureExecution": Gate(retired="1.9"),
     "VMLiveUpdateFeatures": Gate(retired="1.5"),
     "VMPersistentState": Gate(retired="1.6"),
-    "VSOCK": Gate(default="1.10"),
     "VideoConfig": Gate(retired="1.9"),
-    "VmiMemoryOverheadReport": Gate("1.8", "1.9"),
+    "VmiMemoryOverheadReport": Gate("1.8", "1.9", "1.10"),
     "WorkloadEncryptionSEV": Gate(default="1.9"),
 }

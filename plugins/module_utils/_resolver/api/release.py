@@ -40,7 +40,9 @@ class Release(NamedTuple):
 
 NEWEST: Final = Release((1, 9, 0))
 UPCOMING: Final = Release((1, 10, 0))
-"""The next release, as its sources were in July 2026."""
+"""The next release."""
+UPCOMING_SOURCES: Final = "22 August 2026"
+"""The day of the sources that tell what the next release does."""
 
 _OLDEST: Final = (1, 4, 0)
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?")

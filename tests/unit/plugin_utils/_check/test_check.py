@@ -30,6 +30,17 @@ def test_valid_vm_has_no_finding(check: Check) -> None:
     assert (code, lines) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
 
 
+def test_the_next_release_counts_displays_by_default(check: Check) -> None:
+    gpu = {"deviceName": "nvidia.com/T4", "virtualGPUOptions": {"display": {"ramFB": {}}}}
+    gpus = [{"name": name, **gpu} for name in ("a", "b")]
+    manifest = vm(template={"domain": {"devices": {"gpus": gpus}, "memory": {"guest": "1Gi"}}})
+    # KubeVirt 1.9 sets the default in the VMI only.
+    assert check({"vm.yaml": manifest})[1][0].endswith("accepts the VM, but cannot start it [never-starts]")
+    _code, lines = check({"vm.yaml": manifest}, "--kubevirt-version", "1.10")
+    assert lines[0].endswith("have two displays that show the boot; turn off ramFB of one [refused]")
+    assert lines[-1].startswith("1 object checked for KubeVirt 1.10 as of 22 August 2026: 1 error")
+
+
 @pytest.mark.parametrize(
     ("manifest", "line"),
     [
@@ -576,8 +587,8 @@ def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], 
         ([".", "--kubevirt-version", "x"], "error: --kubevirt-version: 'x' is not a version"),
         ([".", "--kubevirt-version", ""], "error: --kubevirt-version: '' is not a version"),
         (
-            [".", "--kubevirt-version", "1.10"],
-            "error: --kubevirt-version: this collection does not know KubeVirt 1.10; write 1.4 to 1.9",
+            [".", "--kubevirt-version", "1.11"],
+            "error: --kubevirt-version: this collection does not know KubeVirt 1.11; write 1.4 to 1.10",
         ),
         ([".", "--objects", "none"], "error: none: no such file"),
         (["vm.yaml", "--kubevirt", "vm.yaml"], "error: --kubevirt: vm.yaml has no KubeVirt object; kubectl get"),

@@ -21,17 +21,19 @@ _FILESYSTEM_GATES: Final = {
 _VIDEO: Final = "{spec}.video"
 
 
-def _displays(gpus: list[Spec], _place: Place) -> str:
+def _displays(gpus: list[Spec], place: Place) -> str:
     """validateMDEVRamFB."""
-    return "have two displays that show the boot; turn off ramFB of one" if sum(map(_shows_boot, gpus)) > 1 else ""
+    by_default = place.kubevirt.release.has(behaviour.RAM_FB_BY_DEFAULT)
+    shown = sum(_shows_boot(gpu, by_default) for gpu in gpus)
+    return "have two displays that show the boot; turn off ramFB of one" if shown > 1 else ""
 
 
-def _shows_boot(gpu: Spec) -> bool:
-    """countConfiguredMDEVRamFBs: `ramFB: {}` without `enabled` does not count, an absent `ramFB` does."""
+def _shows_boot(gpu: Spec, by_default: bool) -> bool:
+    """countConfiguredMDEVRamFBs: an absent `ramFB` counts. by_default: also `ramFB: {}` without `enabled`."""
     display = (gpu.get("virtualGPUOptions") or {}).get("display")
     if display is None or display.get("enabled") is False:
         return False
-    return "ramFB" not in display or bool(display["ramFB"].get("enabled"))
+    return "ramFB" not in display or bool(display["ramFB"].get("enabled", by_default))
 
 
 def _filesystem(name: str, place: Place) -> str:

@@ -277,7 +277,10 @@ def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | N
     Raises UnknownRelease, also for an older one, and ValueError for a malformed configuration.
     """
     release = releases.parse_known_release(version, releases.UPCOMING) if version else kubevirt.release
-    unreleased = f"KubeVirt {version} is not released yet; the task takes it as its sources were in July 2026"
+    unreleased = (
+        f"KubeVirt {version} is not released yet; the task takes it as its sources were on {releases.UPCOMING_SOURCES};"
+        " with 1.10, KubeVirt supports only the newest three minor versions"
+    )
     if releases.is_older(version, kubevirt.version):
         raise releases.UnknownRelease(
             f"{version} is older than {kubevirt.version}, which the cluster runs, and KubeVirt has no downgrade;"

@@ -69,14 +69,23 @@ def test_closed_gates_depend_on_release() -> None:
     assert kubevirt_of(None, "1.7.4", "no right").closed_gates == {gates.MULTI_ARCHITECTURE}
 
 
-@pytest.mark.parametrize("gate", ["VSOCK", "DecentralizedLiveMigration"])
-def test_the_next_release_opens_gates(gate: str) -> None:
-    assert [kubevirt_of({}, version).has_gate(gate) for version in ("v1.9.3", "v1.10.0")] == [False, True]
+def test_the_next_release_opens_a_gate() -> None:
+    versions = ("v1.9.3", "v1.10.0")
+    assert [kubevirt_of({}, text).has_gate("DecentralizedLiveMigration") for text in versions] == [False, True]
+
+
+def test_a_general_feature_cannot_be_switched_off() -> None:
+    disabled = {
+        "spec": {"configuration": {"developerConfiguration": {"disabledFeatureGates": ["VmiMemoryOverheadReport"]}}}
+    }
+    reported = [kubevirt_of(disabled, text).has_gate("VmiMemoryOverheadReport") for text in ("v1.9.3", "v1.10.0")]
+    assert reported == [False, True]
 
 
 def test_an_upgrade_to_the_next_release_is_assumed() -> None:
     assert at_release(KubeVirt(release.NEWEST), "v1.10").assumption == (
-        "KubeVirt v1.10 is not released yet; the task takes it as its sources were in July 2026"
+        "KubeVirt v1.10 is not released yet; the task takes it as its sources were on 22 August 2026;"
+        " with 1.10, KubeVirt supports only the newest three minor versions"
     )
     assert at_release(KubeVirt(release.NEWEST), "1.9.3").assumption == ""
 
