@@ -28,13 +28,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload_rules import UploadFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclaredObject,
-    DeclareOutcome,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.keys import BOOT_SOURCE_LABEL
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.change.declared import declare_job
 
 Case = dict[str, Any]
 
@@ -133,8 +130,8 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
         # virtctl asks for no size of a volume that exists.
         represented_object(result.validated_parameters)
     name = given.options["name"]
-    entry = DeclaredObject(name, ObjectKey("", _NAMESPACE, name), "present", {}, options=result.validated_parameters)
-    boot_source = BootSourceState(DeclareOutcome(entry), labels=given.labels, volume=name)
+    job = declare_job(ObjectKey("", _NAMESPACE, name), "present", {}, options=result.validated_parameters)
+    boot_source = BootSourceState(job, labels=given.labels, volume=name)
     connections = mock.patch.object(act, "web_pool", return_value=session.proxy)
     # After a failed wait virtctl does not ask why.
     no_reasons = mock.patch.object(act._Upload, "_reasons", return_value="")

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from plugins.module_utils._cluster.modules.declaration import result_of
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declared import NOT_PLANNED, declare_job
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.refresh import drift
 
@@ -44,11 +44,8 @@ def result_keys(module: str) -> set[str]:
     "module", ["virtual_machine", "virtual_machine_template", "instancetype", "preference", "boot_source"]
 )
 def test_results_of_any_object_are_documented(module: str) -> None:
-    result = DeclareOutcome(
-        DeclaredObject("a", ObjectKey("A", "b", "a"), "present", {}, problem="x"),
-        NOT_PLANNED._replace(action=plan.APPLY, taken_from=("kubectl",)),
-        skip_reason="x",
-    )
+    result = declare_job(ObjectKey("A", "b", "a"), "present", {}, problem="x")
+    result.goal.plan, result.goal.skip_reason = NOT_PLANNED._replace(action=plan.APPLY, taken_from=("kubectl",)), "x"
     result.warn("x")
     returned = result_of(result)
     assert {"skip_reason", "taken_over", "owned_by_others"} < set(returned)

@@ -10,13 +10,14 @@ from zoneinfo import available_timezones
 from ..._cluster.client.session import Session
 from ..._cluster.task import UNKNOWN_IN_CHECK_MODE, Task
 from ..._cluster.writes.declare import declare
-from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, Findings, KindHandler
+from ..._cluster.writes.kind_handler import KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition, labels_of, name_of
 from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, Findings, manifest_job
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from .. import cdi_webhooks as admission
@@ -27,7 +28,7 @@ from ..upload_rules import is_filled_with
 Pair = tuple["BootSourceState", Manifest]
 
 LABELED: Final = "labeled"
-# The object that the outcome of the boot source describes.
+# The object that the job of the boot source describes.
 _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
 
@@ -35,7 +36,7 @@ _DESCRIBED: Final = ("DataSource", "DataImportCron")
 class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
-    outcome: DeclareOutcome
+    job: DeclareJob
     content: Content = field(default_factory=Content)
     labels: dict[str, str] = field(default_factory=dict)
     volume: str = ""
@@ -43,7 +44,7 @@ class BootSourceState:
 
     @property
     def options(self) -> Options:
-        return self.outcome.declared.options
+        return self.job.goal.options
 
     @property
     def name(self) -> tuple[str, str]:
@@ -52,7 +53,7 @@ class BootSourceState:
 
     @property
     def state(self) -> str:
-        return self.outcome.declared.state
+        return self.job.goal.state
 
     @property
     def imports(self) -> bool:
@@ -81,23 +82,25 @@ class BootSourceState:
     def polls(self) -> bool:
         return self.options.get("schedule") is not None
 
-    def add_outcome(self, part: DeclareOutcome) -> None:
-        """Adds the outcome of one object."""
-        name = f"{part.declared.key.kind} {part.declared.key.name}"
+    def add_outcome(self, part: DeclareJob) -> None:
+        """Adds the job of one object."""
+        name = f"{part.key.kind} {part.key.name}"
         if part.failed:
-            self.outcome.failed = self.outcome.failed or f"{name}: {part.failed}"
-        elif part.action in plan.WRITES:
-            action = part.action
-            if part.declared.key.kind not in _DESCRIBED:
-                action = plan.APPLY if self.outcome.action == plan.NONE else self.outcome.action
-            self.record_change(action, name, *part.shown_change)
-        self.outcome.written = self.outcome.written or part.written
-        self.outcome.warnings += part.warnings
+            self.job.failed = self.job.failed or f"{name}: {part.failed}"
+        elif part.goal.action in plan.WRITES:
+            action = part.goal.action
+            if part.key.kind not in _DESCRIBED:
+                action = plan.APPLY if self.job.goal.action == plan.NONE else self.job.goal.action
+            self.record_change(action, name, *part.goal.shown_change)
+        self.job.written = self.job.written or part.written
+        self.job.acted = self.job.acted or part.acted
+        self.job.warnings += part.warnings
 
     def record_change(self, action: str, name: str, before: Manifest, after: Manifest) -> None:
         """Records that an object changes. name: its kind and name. before, after: its changed parts."""
-        planned = self.outcome.planned
-        self.outcome.planned = planned._replace(
+        planned = self.job.goal.plan
+        self.job.acted = True
+        self.job.goal.plan = planned._replace(
             action=action,
             before={**planned.before, **({name: before} if before else {})},
             after={**planned.after, **({name: after} if after else {})},
@@ -105,7 +108,7 @@ class BootSourceState:
 
 
 def not_failed(boot_sources: Iterable[BootSourceState]) -> list[BootSourceState]:
-    return [boot_source for boot_source in boot_sources if not boot_source.outcome.failed]
+    return [boot_source for boot_source in boot_sources if not boot_source.job.failed]
 
 
 def has_content(session: Session, boot_source: BootSourceState) -> bool:
@@ -118,28 +121,26 @@ def has_content(session: Session, boot_source: BootSourceState) -> bool:
 
 def declare_objects(
     session: Session, handler: KindHandler, pairs: Iterable[Pair], task: Task, state: str = "present"
-) -> list[tuple[BootSourceState, DeclareOutcome]]:
+) -> list[tuple[BootSourceState, DeclareJob]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
-    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.outcome.failed]
-    declared_objects = [
-        DeclaredObject(boot_source.outcome.declared.label, ObjectKey.of(manifest), state, manifest)
-        for boot_source, manifest in due
-    ]
-    outcomes = declare(session, handler, declared_objects, task) if declared_objects else []
-    done = [(boot_source, outcome) for (boot_source, _manifest), outcome in zip(due, outcomes)]
-    for boot_source, outcome in done:
-        boot_source.add_outcome(outcome)
+    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.job.failed]
+    jobs = [manifest_job(manifest, state) for boot_source, manifest in due]
+    done = [(boot_source, job) for (boot_source, _manifest), job in zip(due, jobs)]
+    if jobs:
+        declare(session, handler, jobs, task)
+    for boot_source, job in done:
+        boot_source.add_outcome(job)
     return done
 
 
 class OwnHandler(KindHandler):
     """Objects that a boot source makes or deletes; one that somebody else has made stays as it is."""
 
-    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
-        step, live = super().plan(outcome, task), outcome.live
+    def plan(self, job: DeclareJob, task: Task) -> Plan:
+        step, live = super().plan(job, task), job.seen.live
         if live is None or step.action not in plan.WRITES:
             return step
-        manifest = outcome.declared.manifest
+        manifest = job.goal.manifest
         name = labels_of(manifest).get(BOOT_SOURCE_LABEL) or name_of(manifest)
         problem = self.foreign_problem(name, manifest["kind"], live, task)
         return NOT_PLANNED._replace(refusal=problem) if problem else step
@@ -153,8 +154,8 @@ class OwnHandler(KindHandler):
 class ImportHandler(OwnHandler):
     """DataVolumes and DataImportCrons: checked by CDI's rules. DataVolumes are ready once CDI has filled them."""
 
-    def check(self, planned: list[DeclareOutcome]) -> Findings:
-        return {outcome: refused(outcome.planned.manifest, outcome.live) for outcome in planned}
+    def check(self, planned: list[DeclareJob]) -> Findings:
+        return {job: refused(job.goal.plan.manifest, job.seen.live) for job in planned}
 
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
@@ -168,9 +169,9 @@ class DataSourceHandler(KindHandler):
     def __init__(self, unready: set[tuple[str, str]]) -> None:
         self._unready = unready
 
-    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
-        step = super().plan(outcome, task)
-        keeps = step.action == plan.APPLY and outcome.declared.key[1:] in self._unready
+    def plan(self, job: DeclareJob, task: Task) -> Plan:
+        step = super().plan(job, task)
+        keeps = step.action == plan.APPLY and job.key[1:] in self._unready
         return NOT_PLANNED._replace(manifest=step.manifest) if keeps else step
 
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
@@ -188,13 +189,13 @@ class LabelHandler(KindHandler):
     def __init__(self, *, required: bool) -> None:
         self._required = required
 
-    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
-        if outcome.live is not None:
-            return super().plan(outcome, task)
-        missing = f"there is no {outcome.declared.key.kind} {outcome.declared.key.label}"
+    def plan(self, job: DeclareJob, task: Task) -> Plan:
+        if job.seen.live is not None:
+            return super().plan(job, task)
+        missing = f"there is no {job.key.kind} {job.key.label}"
         if self._required and not task.check_mode:
             return NOT_PLANNED._replace(refusal=missing)
-        outcome.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if self._required else []
+        job.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if self._required else []
         return NOT_PLANNED
 
 

@@ -40,20 +40,20 @@ def resolve_contents(session: Session, boot_sources: list[BootSourceState], task
         elif boot_source.uploads:
             boot_source.content = file_content(boot_source.options)
         if boot_source.content.missing and task.check_mode:
-            boot_source.outcome.warn(f"{boot_source.content.problem}; {UNKNOWN_IN_CHECK_MODE}")
-            boot_source.outcome.incomplete = True
+            boot_source.job.warn(f"{boot_source.content.problem}; {UNKNOWN_IN_CHECK_MODE}")
+            boot_source.job.incomplete = True
         else:
-            boot_source.outcome.failed = boot_source.content.problem or None
+            boot_source.job.failed = boot_source.content.problem or None
         try:
             boot_source.labels = source.defaults(boot_source.options, boot_source.content.environment)
         except FieldError as error:
-            boot_source.outcome.failed = boot_source.outcome.failed or str(error)
+            boot_source.job.failed = boot_source.job.failed or str(error)
         if boot_source.imports or boot_source.uploads:
             boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
-        if task.preflight != "off" and not boot_source.outcome.failed:
-            apply_findings(boot_source.outcome, list(checks.findings(boot_source)), task)
+        if task.preflight != "off" and not boot_source.job.failed:
+            apply_findings(boot_source.job, list(checks.findings(boot_source)), task)
         # Before the import: a volume that nothing refers to would stay.
-        boot_source.outcome.failed = boot_source.outcome.failed or checks.foreign_data_source(boot_source, task) or None
+        boot_source.job.failed = boot_source.job.failed or checks.foreign_data_source(boot_source, task) or None
 
     map_concurrently(check, boot_sources, task.concurrency)
     _refuse_same_volumes(boot_sources)
@@ -69,7 +69,7 @@ def _refuse_same_volumes(boot_sources: list[BootSourceState]) -> None:
             names = " and ".join(boot_source.options["name"] for boot_source in same)
             for boot_source in same:
                 problem = f"{names} have the same volume {namespace}/{volume}; choose another upload.volume"
-                boot_source.outcome.failed = boot_source.outcome.failed or problem
+                boot_source.job.failed = boot_source.job.failed or problem
 
 
 class _Checks:

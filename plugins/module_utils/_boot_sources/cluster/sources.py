@@ -17,7 +17,7 @@ from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.task import Task
 from ..._cluster.writes.declare import declare
-from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from ..._cluster.writes.kind_handler import KindHandler
 from ..._cluster.writes.send import NO_DRY_RUN, run_dry, send
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
@@ -32,6 +32,7 @@ from ..._resolver.api.manifest import (
 )
 from ..._resolver.api.tree import copy, leaves, remove_at, set_at, value_at
 from ..._resolver.api.write import create
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare import plan
 from ..._resolver.declare.answer import answered
 from ..._resolver.kubevirt.find.lookup import get_readable
@@ -60,9 +61,9 @@ _CRON: Final = "DataImportCron"
 _CLAIM: Final = "PersistentVolumeClaim"
 
 
-def boot_source_details(outcome: DeclareOutcome) -> dict[str, Any]:
+def boot_source_details(job: DeclareJob) -> dict[str, Any]:
     """Facts for the result: the DataSource of a boot source as last read, or the labelled object."""
-    live = outcome.live or {}
+    live = job.seen.live or {}
     labels = {"labels": labels_of(live)}
     if live.get("kind") not in (None, _DATA_SOURCE):
         return labels
@@ -70,14 +71,11 @@ def boot_source_details(outcome: DeclareOutcome) -> dict[str, Any]:
     return {"source": target, "ready": has_condition(live, "Ready"), **labels}
 
 
-def declare_sources(
-    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], task: Task
-) -> list[DeclareOutcome]:
-    """Declares boot sources. Returns their outcomes in the same order, as `declare` does."""
-    if any(declared.problem for declared in declared_objects):
-        return declare(session, handler, declared_objects, task)
-    outcomes = [DeclareOutcome(declared) for declared in declared_objects]
-    boot_sources = [BootSourceState(outcome) for outcome in outcomes]
+def declare_sources(session: Session, handler: KindHandler, jobs: list[DeclareJob], task: Task) -> list[DeclareJob]:
+    """Declares boot sources. Returns their jobs in the same order, as `declare` does."""
+    if any(job.goal.problem for job in jobs):
+        return declare(session, handler, jobs, task)
+    boot_sources = [BootSourceState(job) for job in jobs]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
     resolve_contents(session, present, task)
@@ -94,19 +92,20 @@ def declare_sources(
     ]
     _delete(session, old, task)
     _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], task)
-    return outcomes
+    return jobs
 
 
 def _label(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     """Declares the labels of one existing object for each boot source."""
     lookup = ClusterLookup(session)
-    pairs = [(item, _labeled(*item.outcome.declared.key, item.labels)) for item in boot_sources]
-    for boot_source, outcome in declare_objects(session, LabelHandler(required=True), pairs, task):
-        boot_source.outcome.live = live = outcome.live
-        if live is not None and outcome.declared.key.kind == _DATA_SOURCE:
+    pairs = [(item, _labeled(*item.job.key, item.labels)) for item in boot_sources]
+    for boot_source, job in declare_objects(session, LabelHandler(required=True), pairs, task):
+        live = job.seen.live
+        boot_source.job.see(live)
+        if live is not None and job.key.kind == _DATA_SOURCE:
             key = source.target_of(live)
             content = get_readable(lookup, *key) if key and key.kind != _DATA_SOURCE else None
-            boot_source.outcome.warnings += preflight.overwritten(boot_source.labels, live, content)
+            boot_source.job.warnings += preflight.overwritten(boot_source.labels, live, content)
 
 
 def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Manifest:
@@ -116,8 +115,8 @@ def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Ma
 
 def _import(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
-    for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, task):
-        done = outcome.live is not None and source.import_status(outcome.live).done
+    for boot_source, job in declare_objects(session, ImportHandler(), pairs, task):
+        done = job.seen.live is not None and source.import_status(job.seen.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (task.check_mode and task.wait)
 
@@ -133,10 +132,10 @@ def _upload(session: Session, boot_sources: list[BootSourceState], task: Task) -
             boot_source.record_change(plan.APPLY, f"{boot_source.volume_kind} {boot_source.volume}", {}, after)
             if not task.check_mode:
                 upload(session, boot_source, task)
-                boot_source.outcome.written = True
+                boot_source.job.written = True
             boot_source.filled = task.wait
         except (UploadFailed, RequestFailed, OSError) as error:
-            boot_source.outcome.failed = str(error)
+            boot_source.job.failed = str(error)
 
 
 def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
@@ -147,14 +146,14 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
         try:
             live = session.get(KINDS[_CRON], *boot_source.name)
         except RequestFailed as error:
-            boot_source.outcome.failed = str(error)
+            boot_source.job.failed = str(error)
             continue
         if live is None or not _differs(manifest, live):
             unchanged.append((boot_source, manifest))
             continue
         foreign = OwnHandler().foreign_problem(name_of(manifest), _CRON, live, task)
-        boot_source.outcome.failed = foreign or preflight.replacement_problem(live) or None
-        admitted = None if boot_source.outcome.failed else _admitted(session, boot_source, manifest, task)
+        boot_source.job.failed = foreign or preflight.replacement_problem(live) or None
+        admitted = None if boot_source.job.failed else _admitted(session, boot_source, manifest, task)
         if admitted is not None and not _differs(admitted, live):
             # A new one would be like this one, whatever is declared.
             _warn_of_deviations(session, boot_source, manifest, admitted)
@@ -172,7 +171,8 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
     by_name = {boot_source.name: boot_source for boot_source in not_failed(boot_sources)}
     probes = dict.fromkeys(by_name, probe)
     for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, task.wait_timeout).items():
-        by_name[name].outcome.live, by_name[name].outcome.failed = waited
+        live, by_name[name].job.failed = waited
+        by_name[name].job.see(live)
 
 
 def _differs(manifest: Manifest, live: Manifest) -> bool:
@@ -197,7 +197,7 @@ def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest
     mutators = Mutators(session)
     for deviation in answered(created, None, admitted, lacks, manager).deviations:
         cause = mutators.of(KINDS[_CRON], namespace_of(manifest))
-        boot_source.outcome.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(cause)}")
+        boot_source.job.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(cause)}")
 
 
 def _replace(session: Session, pairs: list[Pair], task: Task) -> None:
@@ -206,10 +206,10 @@ def _replace(session: Session, pairs: list[Pair], task: Task) -> None:
         declare_objects(session, KindHandler(), pairs, replace(task, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     unchecked = replace(task, server_dry_run=False, wait=False)
-    for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, unchecked):
-        if outcome.failed and not task.check_mode:
-            boot_source.outcome.failed = (
-                f"{boot_source.outcome.failed}; the old DataImportCron is deleted, so run the task again"
+    for boot_source, job in declare_objects(session, ImportHandler(), pairs, unchecked):
+        if job.failed and not task.check_mode:
+            boot_source.job.failed = (
+                f"{boot_source.job.failed}; the old DataImportCron is deleted, so run the task again"
             )
 
 
@@ -226,19 +226,19 @@ def _admitted(session: Session, boot_source: BootSourceState, manifest: Manifest
     write = write._replace(query=(("fieldManager", session.field_manager),))
     answers: list[Manifest | None] = []
 
-    def dry_run(_outcome: DeclareOutcome) -> None:
+    def dry_run(_job: DeclareJob) -> None:
         answers.append(send(session.dry_run_session(), write))
 
     problem = "; ".join(finding.text for finding in refused(manifest))
     if not problem and not task.check_mode:
         try:
-            dry_run(boot_source.outcome)
+            dry_run(boot_source.job)
         except RequestFailed as error:
             problem = "" if NO_DRY_RUN in str(error) else str(error)
     elif not problem and task.server_dry_run:
-        run_dry(boot_source.outcome, dry_run)
-        problem = boot_source.outcome.failed or ""
-    boot_source.outcome.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
+        run_dry(boot_source.job, dry_run)
+        problem = boot_source.job.failed or ""
+    boot_source.job.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
     return next(iter(answers), None) or None
 
 
@@ -246,10 +246,10 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
     unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
     due = [item for item in boot_sources if item.has_data_source]
     pairs = [(item, source.data_source(item.options, item.volume, item.labels)) for item in due]
-    for boot_source, outcome in declare_objects(session, DataSourceHandler(unfilled), pairs, task):
-        boot_source.outcome.live = outcome.live
-        if outcome.live is not None and not boot_source.filled:
-            boot_source.outcome.warnings.append(
+    for boot_source, job in declare_objects(session, DataSourceHandler(unfilled), pairs, task):
+        boot_source.job.see(job.seen.live)
+        if job.seen.live is not None and not boot_source.filled:
+            boot_source.job.warnings.append(
                 f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
             )
     # The claim or snapshot of the DataSource, because CDI overwrites labels of the DataSource with its labels.
@@ -278,7 +278,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
         try:
             items = session.list(KINDS[name], boot_source.options["namespace"], **query)
         except RequestFailed as error:
-            boot_source.outcome.warnings.append(f"old volumes stay: {error}")
+            boot_source.job.warnings.append(f"old volumes stay: {error}")
             return []
         for item in items:
             # CDI deletes the claim of a DataVolume with it.
@@ -292,10 +292,10 @@ def _delete(session: Session, pairs: list[Pair], task: Task) -> None:
         clones = source.clones_by_claim(session.list(KINDS[_VOLUME]) if pairs else ())
     except RequestFailed as error:
         for boot_source, _volume in pairs:
-            boot_source.outcome.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
+            boot_source.job.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
         return
     for boot_source, volume in pairs:
         if clone := clones.get(namespaced_name(volume)):
-            boot_source.outcome.warnings.append(f"the volume {name_of(volume)} stays, since {clone} is cloned from it")
+            boot_source.job.warnings.append(f"the volume {name_of(volume)} stays, since {clone} is cloned from it")
     due = [pair for pair in pairs if namespaced_name(pair[1]) not in clones]
     declare_objects(session, KindHandler(), due, task, "absent")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._cluster.writes.send import send
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError
@@ -18,6 +16,7 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
+from ..._resolver.change.declared import Declared, DeclareJob
 from ..._resolver.declare.vm.manifest import grown_claims, import_options
 from ..._resolver.kubevirt.find.lookup import Lookup
 
@@ -56,20 +55,20 @@ class BootSources(VMExtension):
 
         return CloneRights(self.task.session)
 
-    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
-        self._choose([item for item in outcomes if item.declared.options.get("workload") is not None], check_mode)
-        if all(outcome.declared.problem is None for outcome in outcomes):
-            self._infer_from_images([item for item in outcomes if item.declared.options.get("infer_from_registry")])
-            self._judge_disks([outcome for outcome in outcomes if outcome.live is not None and not outcome.failed])
+    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
+        self._choose([item for item in jobs if item.goal.options.get("workload") is not None], check_mode)
+        if all(job.goal.problem is None for job in jobs):
+            self._infer_from_images([item for item in jobs if item.goal.options.get("infer_from_registry")])
+            self._judge_disks([job for job in jobs if job.seen.live is not None and not job.failed])
 
-    def _choose(self, due: Sequence[DeclareOutcome], check_mode: bool) -> None:
+    def _choose(self, due: Sequence[DeclareJob], check_mode: bool) -> None:
         """Gives VMs what their workloads choose."""
         if due:
             from .workload import Workloads
 
             complete_each(due, "workload", Workloads(self.task).completed, check_mode)
 
-    def _infer_from_images(self, due: Sequence[DeclareOutcome]) -> None:
+    def _infer_from_images(self, due: Sequence[DeclareJob]) -> None:
         """Asks registries which instancetype and preference VMs need."""
         if not due:
             return
@@ -77,28 +76,26 @@ class BootSources(VMExtension):
         from .registry import contents_of
 
         session, lookup = self.task.session, self.task.lookup
-        lookup.gather(
-            key for outcome in due for key in from_image.volumes_to_read(outcome.declared.manifest, outcome.live)
-        )
+        lookup.gather(key for job in due for key in from_image.volumes_to_read(job.goal.manifest, job.seen.live))
         inferences = {
-            outcome: [
-                inference._replace(image=self._image_of_vm(outcome.declared, inference.image))
-                for inference in from_image.image_inferences(outcome.declared.manifest, outcome.live, lookup)
+            job: [
+                inference._replace(image=self._image_of_vm(job.goal, inference.image))
+                for inference in from_image.image_inferences(job.goal.manifest, job.seen.live, lookup)
             ]
-            for outcome in due
+            for job in due
         }
         contents = contents_of(session, (item.image for questions in inferences.values() for item in questions))
-        for outcome, questions in inferences.items():
-            declared = outcome.declared
+        for job, questions in inferences.items():
+            declared = job.goal
             try:
                 vm, warnings = from_image.infer_from_images(declared.manifest, questions, contents)
             except FieldError as error:
-                outcome.failed = str(error)
+                job.failed = str(error)
             else:
-                outcome.declared = replace(declared, manifest=vm)
-                outcome.warnings += warnings
+                declared.manifest = vm
+                job.warnings += warnings
 
-    def _image_of_vm(self, declared: DeclaredObject, image: Image) -> Image:
+    def _image_of_vm(self, declared: Declared, image: Image) -> Image:
         """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
         if not image.architecture:
             template = declared.manifest["spec"]["template"].get("spec") or {}
@@ -106,7 +103,7 @@ class BootSources(VMExtension):
             image = image._replace(architecture=own)
         return image._replace(insecure=bool(declared.options.get("insecure_registry")))
 
-    def _judge_disks(self, existing: Sequence[DeclareOutcome]) -> None:
+    def _judge_disks(self, existing: Sequence[DeclareJob]) -> None:
         """Compares the declared disks of existing VMs with their DataVolumes and claims, in every run.
 
         A disk that is otherwise is a warning. One that is too small is, too, or grows if the task says so; a VM whose
@@ -118,39 +115,40 @@ class BootSources(VMExtension):
         from .cdi import cdi
 
         lookup = self.task.lookup
-        lookup.gather(key for outcome in existing for key in fixed_disks.keys_for_disks(outcome.declared.manifest))
-        for outcome in existing:
-            for fixed in fixed_disks.fixed_disks(outcome.declared.manifest, lookup):
-                outcome.warn(fixed.line)
-            for disk in disk_sizes.disks_to_grow(outcome.declared.manifest, lookup):
+        lookup.gather(key for job in existing for key in fixed_disks.keys_for_disks(job.goal.manifest))
+        for job in existing:
+            for fixed in fixed_disks.fixed_disks(job.goal.manifest, lookup):
+                job.warn(fixed.line)
+            for disk in disk_sizes.disks_to_grow(job.goal.manifest, lookup):
                 obstacle = disk_sizes.obstacle_to_growth(disk, cdi(self.task.session).classes)
-                if disk.name not in grown_claims(outcome.declared.options):
-                    remedy = obstacle or _growth(disk.name, outcome.declared.options)
-                    outcome.warn(f"{disk.line}, because KubeVirt creates it only once; {remedy}")
+                if disk.name not in grown_claims(job.goal.options):
+                    remedy = obstacle or _growth(disk.name, job.goal.options)
+                    job.warn(f"{disk.line}, because KubeVirt creates it only once; {remedy}")
                 elif obstacle:
-                    outcome.failed = f"{disk.line}, and {obstacle}"
+                    job.failed = f"{disk.line}, and {obstacle}"
                 else:
-                    outcome.related_changes.append(disk)
+                    job.goal.related_changes.append(disk)
 
-    def gather_named(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        self._clone_rights.gather_named((vm, outcome.live) for outcome, vm in planned)
+    def gather_named(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
+        self._clone_rights.gather_named((vm, job.seen.live) for job, vm in planned)
 
-    def gather_followed(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        self._clone_rights.gather_followed(((vm, outcome.live) for outcome, vm in planned), self.task.lookup)
+    def gather_followed(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
+        self._clone_rights.gather_followed(((vm, job.seen.live) for job, vm in planned), self.task.lookup)
 
-    def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        return self._clone_rights.findings(vm, outcome.live, self.task.lookup)
+    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
+        return self._clone_rights.findings(vm, job.seen.live, self.task.lookup)
 
-    def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
+    def write_related(self, job: DeclareJob, session: Session) -> None:
         """Grows the claims of a VM. The storage resizes them later, and KubeVirt tells a running guest."""
-        for disk in outcome.related_changes:
+        for disk in job.goal.related_changes:
             path = _CLAIM.path(disk.namespace, disk.name)
             growth = {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
             try:
                 send(session, merge_patch(path, growth, fieldManager=session.field_manager))
             except RequestFailed as error:
-                outcome.failed = f"{disk.path}: the claim {disk.name} does not grow: {error}"
+                job.failed = f"{disk.path}: the claim {disk.name} does not grow: {error}"
                 return
-            outcome.written = outcome.written or not session.is_dry_run
+            job.written = job.written or not session.is_dry_run
+            job.acted = True
             sizes = {"name": disk.name, "before": disk.size, "after": disk.declared}
-            outcome.facts.setdefault("grown_disks", []).append(sizes)
+            job.goal.facts.setdefault("grown_disks", []).append(sizes)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from ..._cluster.modules.virtual_machine import vm_from_options
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.snapshot import list_if_permitted
-from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, name_of
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ..workload import AvailableObjects, WorkloadRequest, apply_choice, request_of, resolve, size_option
@@ -30,12 +29,12 @@ class Workloads:
         self._data_sources = cache(self._list_data_sources)
         self._choices: dict[str, Options] = {}
 
-    def completed(self, outcome: DeclareOutcome) -> None:
+    def completed(self, job: DeclareJob) -> None:
         """Gives the declared VM what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
-        options = outcome.declared.options
-        size, stored = size_option(options), stored_choice(outcome.live) if outcome.live is not None else None
-        if outcome.live is None:
-            choice = chosen = self._choice(outcome)
+        options = job.goal.options
+        size, stored = size_option(options), stored_choice(job.seen.live) if job.seen.live is not None else None
+        if job.seen.live is None:
+            choice = chosen = self._choice(job)
         elif stored is None:
             problem = "workload: the VM exists, and was not declared with a workload"
             raise Rejected(f"{problem}; set boot, instancetype and preference")
@@ -46,13 +45,13 @@ class Workloads:
             choice, size = stored.choice, stored.size
             chosen = {**choice, "reasons": ["the VM keeps what was chosen for it", *choice["reasons"]]}
         else:
-            choice = chosen = self._resized(outcome, stored)
+            choice = chosen = self._resized(job, stored)
         options = apply_choice(options, choice, size)
-        outcome.declared = replace(outcome.declared, options=options, manifest=vm_from_options(options))
-        outcome.facts["choice"] = chosen
+        job.goal.options, job.goal.manifest = options, vm_from_options(options)
+        job.goal.facts["choice"] = chosen
 
-    def _choice(self, outcome: DeclareOutcome) -> Options:
-        namespace, options = outcome.declared.key.namespace, outcome.declared.options
+    def _choice(self, job: DeclareJob) -> Options:
+        namespace, options = job.key.namespace, job.goal.options
         key = json.dumps({**options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
         if key not in self._choices:
             sources, notes = (None, []) if options.get("boot") else self._data_sources(namespace)
@@ -61,8 +60,8 @@ class Workloads:
             self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
         return self._choices[key]
 
-    def _resized(self, outcome: DeclareOutcome, stored: StoredChoice) -> Options:
-        namespace, options = outcome.declared.key.namespace, outcome.declared.options
+    def _resized(self, job: DeclareJob, stored: StoredChoice) -> Options:
+        namespace, options = job.key.namespace, job.goal.options
         preference = stored.choice["preference"]
         preferences = [
             manifest

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.task import Task
-from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.manifest import Manifest
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare.virtual_machine import as_created
 from ..vm_options import PLACEMENT, QUOTA
 
@@ -35,10 +35,10 @@ class _Verdicts(NamedTuple):
 
 
 class Capacity(VMExtension):
-    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
         """Tells whether VMs fit, as far as the task asks for it. Raises TaskFailed for VMs that do not."""
-        due = [outcome for outcome in outcomes if outcome.declared.problem is None]
-        verdicts, warnings, refusals, refused = self._judge([outcome.declared.manifest for outcome in due])
+        due = [job for job in jobs if job.goal.problem is None]
+        verdicts, warnings, refusals, refused = self._judge([job.goal.manifest for job in due])
         self.task.warnings += warnings
         if refusals:
             results = [
@@ -55,8 +55,8 @@ class Capacity(VMExtension):
                 for key, will_run in verdicts.items()
             ]
             raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
-        for outcome in due:
-            outcome.facts["will_run"] = verdicts.get((outcome.declared.key.namespace, outcome.declared.key.name))
+        for job in due:
+            job.goal.facts["will_run"] = verdicts.get((job.key.namespace, job.key.name))
 
     def obstacle(self, vm: Manifest) -> str | None:
         found = next(iter(self._judge([vm]).verdicts.values()), None)

@@ -13,6 +13,7 @@ from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import CatalogSelection
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.find.lookup import get_readable
 from ..._resolver.refresh.drift import Drift
@@ -23,7 +24,6 @@ from ..reads.lookup import ClusterLookup
 from ..task import Task
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.catalog_deployment import CatalogExtension, CatalogOutcome, deploy
-from ..writes.kind_handler import DeclareOutcome
 from .declaration import diff, generation, is_taken_over, result_of
 from .module import ON_FAILURE, Module, Params, Result
 from .results import counted_noun, failed_result, group_warnings, joined_counts
@@ -168,15 +168,15 @@ def _result(
     params: Params, task: Task, source: Result, deployed: CatalogOutcome, deployment: Result, added: str
 ) -> Result:
     """The result of the task. added: the key for what a capability adds, "" for none."""
-    outcomes = [*deployed.results, *deployed.pruned]
-    counts = _counts(deployed, outcomes)
+    jobs = [*deployed.results, *deployed.pruned]
+    counts = _counts(deployed, jobs)
     result: Result = {
         **source,
-        "changed": deployment["changed"] or any(outcome.changed for outcome in (*outcomes, *deployed.added)),
+        "changed": deployment["changed"] or any(job.changed for job in (*jobs, *deployed.added)),
         "common_instancetypes_deployment": deployment,
         "counts": counts,
-        **({added: [result_of(outcome, generation) for outcome in deployed.added]} if added else {}),
-        "results": [result_of(outcome, generation) for outcome in outcomes],
+        **({added: [result_of(job, generation) for job in deployed.added]} if added else {}),
+        "results": [result_of(job, generation) for job in jobs],
         "catalog_changes": _catalog_changes(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
@@ -186,12 +186,10 @@ def _result(
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
     if task.diff:
-        result["diff"] = [diff(outcome) for outcome in (*outcomes, *deployed.added) if outcome.changed]
+        result["diff"] = [diff(job) for job in (*jobs, *deployed.added) if job.changed]
     task.warnings += [*source["notes"], *deployed.warnings]
-    task.warnings += group_warnings(
-        (outcome.declared.label, text) for outcome in (*outcomes, *deployed.added) for text in outcome.warnings
-    )
-    if any(outcome.failed for outcome in (*outcomes, *deployed.added)):
+    task.warnings += group_warnings((job.label, text) for job in (*jobs, *deployed.added) for text in job.warnings)
+    if any(job.failed for job in (*jobs, *deployed.added)):
         done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if task.check_mode else ""
@@ -212,17 +210,17 @@ _ACTIONS = {
 _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
-def _counts(deployed: CatalogOutcome, outcomes: list[DeclareOutcome]) -> dict[str, int]:
-    by_field = [MATCHER_FIELD_OF_KIND[outcome.declared.key.kind].name for outcome in deployed.results]
+def _counts(deployed: CatalogOutcome, jobs: list[DeclareJob]) -> dict[str, int]:
+    by_field = [MATCHER_FIELD_OF_KIND[job.key.kind].name for job in deployed.results]
     # If an object is invalid, the others are not even planned.
-    planned = [outcome for outcome in outcomes if not (outcome.skip_reason and outcome.action == plan.NONE)]
-    written = [outcome for outcome in planned if not outcome.failed]
-    done = [outcome.action for outcome in written if not is_taken_over(outcome)]
+    planned = [job for job in jobs if not (job.goal.skip_reason and job.goal.action == plan.NONE)]
+    written = [job for job in planned if not job.failed]
+    done = [job.goal.action for job in written if not is_taken_over(job)]
     return {
         **{f"{kind}s": by_field.count(kind) for kind in _KINDS},
         **{word: done.count(action) for word, action in _ACTIONS.items()},
         "taken_over": len(written) - len(done),
-        "failed": sum(bool(outcome.failed) for outcome in outcomes),
+        "failed": sum(bool(job.failed) for job in jobs),
         "gone": sum(gone.keep_reason is not None for gone in deployed.gone),
     }
 
@@ -243,7 +241,7 @@ def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], a
         )
     if deployed.added:
         text += f"; {_added(deployed, added, check_mode)}"
-    reasons = Counter(outcome.skip_reason for outcome in deployed.results if outcome.skip_reason)
+    reasons = Counter(job.goal.skip_reason for job in deployed.results if job.goal.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
@@ -251,11 +249,11 @@ def _added(deployed: CatalogOutcome, noun: str, check_mode: bool) -> str:
     """`2 limits: 1 created, 1 unchanged`"""
     # Objects with one name are one to users, such as a policy and its binding, which seldom changes.
     actions: dict[str, str] = {}
-    for outcome in deployed.added:
-        if outcome.declared.key.name not in actions or outcome.action in plan.WRITES:
-            actions[outcome.declared.key.name] = outcome.action
+    for job in deployed.added:
+        if job.key.name not in actions or job.goal.action in plan.WRITES:
+            actions[job.key.name] = job.goal.action
     done = joined_counts({word: list(actions.values()).count(action) for word, action in _ACTIONS.items()})
-    would = "would be " if check_mode and any(outcome.changed for outcome in deployed.added) else ""
+    would = "would be " if check_mode and any(job.changed for job in deployed.added) else ""
     return f"{counted_noun(len(actions), noun)}: {would}{done}"
 
 

@@ -16,6 +16,7 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import mask_secrets
+from ..._resolver.change.declared import DeclareJob, declare_job, refuse
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
@@ -23,7 +24,7 @@ from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
 from ..writes.declare import apply_findings, declare
-from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from ..writes.kind_handler import KindHandler
 from . import rendering
 from .module import ON_FAILURE, Module, Params, Result
 from .rendering import RENDERED, RENDERING, Render
@@ -39,7 +40,7 @@ from .results import (
 )
 from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 
-Describe = Callable[[DeclareOutcome], Result]
+Describe = Callable[[DeclareJob], Result]
 # The longest text of an option's error.
 _LONGEST = 500
 
@@ -74,9 +75,9 @@ class Declaration:
     object_rules: dict[str, Any] = field(default_factory=dict)
     shorthand: dict[str, str] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    declare: Callable[[Session, KindHandler, list[DeclaredObject], Task], list[DeclareOutcome]] = declare
+    declare: Callable[[Session, KindHandler, list[DeclareJob], Task], list[DeclareJob]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
-    describe: Describe = lambda _outcome: {}
+    describe: Describe = lambda _job: {}
     select: Callable[[Params, Task], Params] = lambda params, _task: params
     render: Render = lambda _options, manifest, _release: [manifest]
     collisions: Callable[[Sequence[Manifest]], Iterable[list[Finding]]] = lambda _manifests: ()
@@ -123,53 +124,48 @@ class Declaration:
 
     def _run(self, params: Params, task: Task) -> Result:
         params = self.select(params, task)
-        declared_objects = self._declared_objects(params, task)
-        if rendering.renders_all(self.plural, params, declared_objects):
-            return self._rendered(params, task, declared_objects)
+        jobs = self._jobs(params, task)
+        if rendering.renders_all(self.plural, params, jobs):
+            return self._rendered(params, task, jobs)
         session = task.connect(params)
         handler = self.handler(params, session, task)
-        result = self._result(params, task, self.declare(session, handler, declared_objects, task))
+        result = self._result(params, task, self.declare(session, handler, jobs, task))
         return {"cluster": session.host, **result}
 
-    def _rendered(self, params: Params, task: Task, declared_objects: list[DeclaredObject]) -> Result:
-        outcomes = [DeclareOutcome(declared) for declared in declared_objects]
-        valid = [outcome for outcome in outcomes if not outcome.failed]
-        for outcome, findings in zip(valid, self.collisions([outcome.declared.manifest for outcome in valid])):
-            apply_findings(outcome, findings, task)
-        result = rendering.render(self._nouns, outcomes, self.render, params, task)
-        task.warnings += group_warnings(self._option_warnings(outcomes))
-        task.warnings += group_warnings(_warnings(outcomes))
-        result["results"] = [result_of(outcome) for outcome in outcomes]
+    def _rendered(self, params: Params, task: Task, jobs: list[DeclareJob]) -> Result:
+        valid = [job for job in jobs if not job.failed]
+        for job, findings in zip(valid, self.collisions([job.goal.manifest for job in valid])):
+            apply_findings(job, findings, task)
+        result = rendering.render(self._nouns, jobs, self.render, params, task)
+        task.warnings += group_warnings(self._option_warnings(jobs))
+        task.warnings += group_warnings(_warnings(jobs))
+        result["results"] = [result_of(job) for job in jobs]
         if params["name"] is not None:
             result["result"] = result["results"][0]
-        failed = any(outcome.failed for outcome in outcomes)
+        failed = any(job.failed for job in jobs)
         return failed_result(params, self._nouns, result) if failed else result
 
-    def _declared_objects(self, params: Params, task: Task) -> list[DeclaredObject]:
+    def _jobs(self, params: Params, task: Task) -> list[DeclareJob]:
         if params["name"] is not None:
-            return [self._declared_object({name: params.get(name) for name in self.spec})]
+            return [self._job({name: params.get(name) for name in self.spec})]
         first_index: dict[ObjectKey, int] = {}
-        declared_objects: list[DeclaredObject] = []
+        jobs: list[DeclareJob] = []
         for index, options in enumerate(self._validated(params, task)):
-            declared = self._declared_object(options)
-            if declared.problem is None and declared.key in first_index:
-                problem = f"name: entries {first_index[declared.key]} and {index} of {self.plural} have the same name"
-                declared = DeclaredObject(declared.label, declared.key, declared.state, declared.manifest, problem)
-            first_index.setdefault(declared.key, index)
+            job = self._job(options)
+            if job.goal.problem is None and job.key in first_index:
+                problem = f"name: entries {first_index[job.key]} and {index} of {self.plural} have the same name"
+                refuse(job, problem)
+            first_index.setdefault(job.key, index)
             # Most objects of a large task differ in their names only; their manifests are half of the task's memory.
-            if (
-                declared_objects
-                and "spec" in declared.manifest
-                and declared.manifest["spec"] == declared_objects[-1].manifest.get("spec")
-            ):
-                declared.manifest["spec"] = declared_objects[-1].manifest["spec"]
-            declared_objects.append(declared)
-        return declared_objects
+            if jobs and "spec" in job.goal.manifest and job.goal.manifest["spec"] == jobs[-1].goal.manifest.get("spec"):
+                job.goal.manifest["spec"] = jobs[-1].goal.manifest["spec"]
+            jobs.append(job)
+        return jobs
 
-    def _option_warnings(self, outcomes: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
-        for declared in (outcome.declared for outcome in outcomes):
-            if declared.problem is None and declared.state != "absent":
-                yield from ((declared.label, warning) for warning in self.warnings(declared.options))
+    def _option_warnings(self, jobs: list[DeclareJob]) -> Iterator[tuple[str, str]]:
+        for job in jobs:
+            if job.goal.problem is None and job.goal.state != "absent":
+                yield from ((job.label, warning) for warning in self.warnings(job.goal.options))
 
     def _validated(self, params: Params, task: Task) -> list[Options]:
         """The objects of the list, as options that are on top of the top-level options and `defaults`.
@@ -230,47 +226,41 @@ class Declaration:
             defaults, _without_none(provided), self.spec, self.object_rules.get("mutually_exclusive", [])
         )
 
-    def _declared_object(self, options: Options) -> DeclaredObject:
+    def _job(self, options: Options) -> DeclareJob:
         name, state = label(options), options["state"]
         no_key = ObjectKey("", options.get("namespace") or "", options["name"])
         # A rendered object may get the namespace of the tool which applies it.
         if self.namespaced(options) and not options.get("namespace") and state != RENDERED:
-            return DeclaredObject(name, no_key, state, {}, "namespace: required; set the namespace of the object")
+            return declare_job(no_key, state, {}, "namespace: required; set the namespace of the object", label=name)
         try:
             manifest = self.manifest(options)
         except FieldError as error:
-            return DeclaredObject(name, no_key, state, {}, str(error))
+            return declare_job(no_key, state, {}, str(error), label=name)
         key = ObjectKey(manifest["kind"], manifest["metadata"].get("namespace") or "", options["name"])
-        return DeclaredObject(name, key, state, manifest, options=options)
+        return declare_job(key, state, manifest, options=options, label=name)
 
-    def _result(self, params: Params, task: Task, outcomes: list[DeclareOutcome]) -> Result:
-        results = [result_of(outcome, self.describe) for outcome in outcomes]
-        result: Result = {"changed": any(outcome.changed for outcome in outcomes), "results": results}
+    def _result(self, params: Params, task: Task, jobs: list[DeclareJob]) -> Result:
+        results = [result_of(job, self.describe) for job in jobs]
+        result: Result = {"changed": any(job.changed for job in jobs), "results": results}
         if params["name"] is not None:
             result["result"] = results[0]
         if task.diff:
-            result["diff"] = [
-                diff(outcome) for outcome in outcomes if outcome.changed and outcome.action in plan.WRITES
-            ]
-        task.warnings += group_warnings(self._option_warnings(outcomes))
-        task.warnings += group_warnings(_warnings(outcomes))
+            result["diff"] = [diff(job) for job in jobs if job.changed and job.goal.action in plan.WRITES]
+        task.warnings += group_warnings(self._option_warnings(jobs))
+        task.warnings += group_warnings(_warnings(jobs))
         if params.get("restart") == "never":
-            pairs = zip(outcomes, results)
-            waiting = [
-                outcome.declared.label
-                for outcome, result in pairs
-                if result.get("restart_required") and not outcome.failed
-            ]
+            pairs = zip(jobs, results)
+            waiting = [job.label for job, result in pairs if result.get("restart_required") and not job.failed]
             task.warnings += restart_warning(waiting, task.check_mode, "set restart: if_required")
-        if any(outcome.failed for outcome in outcomes):
-            done = joined_counts(_counts([outcome for outcome in outcomes if not outcome.failed]))
+        if any(job.failed for job in jobs):
+            done = joined_counts(_counts([job for job in jobs if not job.failed]))
             return failed_result(params, self._nouns, result, done)
-        return {**result, "msg": _message(self._nouns, outcomes, results, task.check_mode)}
+        return {**result, "msg": _message(self._nouns, jobs, results, task.check_mode)}
 
 
-def _warnings(outcomes: Iterable[DeclareOutcome]) -> Iterator[tuple[str, str]]:
+def _warnings(jobs: Iterable[DeclareJob]) -> Iterator[tuple[str, str]]:
     """(label, text) of each warning about an object."""
-    return ((outcome.declared.label, text) for outcome in outcomes for text in outcome.warnings)
+    return ((job.label, text) for job in jobs for text in job.warnings)
 
 
 def _all_but_name(options: Options) -> str | None:
@@ -322,33 +312,33 @@ _TAKEN_OVER = "taken over"
 _NOT_SENT = "not sent"
 
 
-def is_taken_over(outcome: DeclareOutcome) -> bool:
+def is_taken_over(job: DeclareJob) -> bool:
     """Whether only the ownership of the object's fields changes."""
-    planned = outcome.planned
+    planned = job.goal.plan
     return bool(planned.action == plan.APPLY and planned.before == planned.after == {})
 
 
-def _counts(outcomes: list[DeclareOutcome]) -> dict[str, int]:
-    words = [_word(outcome) for outcome in outcomes]
+def _counts(jobs: list[DeclareJob]) -> dict[str, int]:
+    words = [_word(job) for job in jobs]
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER, _NOT_SENT)}
 
 
-def _word(outcome: DeclareOutcome) -> str:
-    if outcome.skip_reason and outcome.action == plan.NONE:
+def _word(job: DeclareJob) -> str:
+    if job.goal.skip_reason and job.goal.action == plan.NONE:
         return _NOT_SENT
-    return _TAKEN_OVER if is_taken_over(outcome) else _WORDS[_reported_action(outcome)]
+    return _TAKEN_OVER if is_taken_over(job) else _WORDS[_reported_action(job)]
 
 
-def _reported_action(outcome: DeclareOutcome) -> str:
-    """The action of an outcome; a related change, such as a disk that grows, is a change of the object."""
-    return plan.APPLY if outcome.related_changes and outcome.action == plan.NONE else outcome.action
+def _reported_action(job: DeclareJob) -> str:
+    """The action of an job; a related change, such as a disk that grows, is a change of the object."""
+    return plan.APPLY if job.goal.related_changes and job.goal.action == plan.NONE else job.goal.action
 
 
-def _message(nouns: str, outcomes: list[DeclareOutcome], results: list[Result], check_mode: bool) -> str:
+def _message(nouns: str, jobs: list[DeclareJob], results: list[Result], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
-    would = "would be " if check_mode and any(outcome.changed for outcome in outcomes) else ""
-    done = joined_counts(_counts(outcomes))
-    return counted_noun(len(outcomes), nouns) + (f": {would}{done}" if done else "") + _restarts(results, check_mode)
+    would = "would be " if check_mode and any(job.changed for job in jobs) else ""
+    done = joined_counts(_counts(jobs))
+    return counted_noun(len(jobs), nouns) + (f": {would}{done}" if done else "") + _restarts(results, check_mode)
 
 
 def _restarts(results: list[Result], check_mode: bool) -> str:
@@ -361,44 +351,44 @@ def _restarts(results: list[Result], check_mode: bool) -> str:
     return "".join(part for part in parts if part)
 
 
-def result_of(outcome: DeclareOutcome, describe: Describe = lambda _outcome: {}) -> Result:
+def result_of(job: DeclareJob, describe: Describe = lambda _job: {}) -> Result:
     """An object as a module returns it. describe: facts of an object that exists."""
-    key = outcome.declared.key
+    key = job.key
     result: Result = {
         "name": key.name,
         # A refused object was not changed.
-        "action": plan.NONE if outcome.failed and not outcome.written else outcome.action,
-        "changed": outcome.changed,
-        "failed": bool(outcome.failed),
+        "action": plan.NONE if job.failed and not job.written else job.goal.action,
+        "changed": job.changed,
+        "failed": bool(job.failed),
     }
     result.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
-    known = outcome.live or outcome.live_before
+    known = job.seen.live or job.before.live
     if known is not None:
         result["uid"] = known["metadata"].get("uid", "")
-    if outcome.failed:
-        result["msg"] = outcome.failed
-    if is_taken_over(outcome):
+    if job.failed:
+        result["msg"] = job.failed
+    if is_taken_over(job):
         result["taken_over"] = True
-    if outcome.planned.taken_from:
-        result["taken_over_from"] = list(outcome.planned.taken_from)
-        result["owned_by_others"] = outcome.owners
+    if job.goal.plan.taken_from:
+        result["taken_over_from"] = list(job.goal.plan.taken_from)
+        result["owned_by_others"] = job.goal.owners
     facts = {
-        **outcome.facts,
-        "skip_reason": outcome.skip_reason,
-        "retained": outcome.retained,
-        "warnings": outcome.warnings,
+        **job.goal.facts,
+        "skip_reason": job.goal.skip_reason,
+        "retained": job.goal.retained,
+        "warnings": job.warnings,
     }
     result.update({name: value for name, value in facts.items() if value})
-    if outcome.live is not None:
-        result.update(describe(outcome))
+    if job.seen.live is not None:
+        result.update(describe(job))
     return result
 
 
-def diff(outcome: DeclareOutcome) -> Result:
-    title = f"{outcome.declared.key.kind} {outcome.declared.label}"
-    return diff_of(title, *outcome.shown_change, ("live", "declared"))
+def diff(job: DeclareJob) -> Result:
+    title = f"{job.key.kind} {job.label}"
+    return diff_of(title, *job.goal.shown_change, ("live", "declared"))
 
 
-def generation(outcome: DeclareOutcome) -> Result:
+def generation(job: DeclareJob) -> Result:
     """The result's details of an instancetype or a preference that exists."""
-    return {"generation": (outcome.live or {})["metadata"].get("generation")}
+    return {"generation": (job.seen.live or {})["metadata"].get("generation")}

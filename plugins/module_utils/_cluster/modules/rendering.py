@@ -9,9 +9,9 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST, Release, UnknownRelease, parse_release
+from ..._resolver.change.declared import DeclareJob, refuse
 from ..client.errors import TaskFailed
 from ..task import Task
-from ..writes.kind_handler import DeclaredObject, DeclareOutcome
 from .module import Params
 from .results import counted_noun
 
@@ -29,14 +29,14 @@ RENDERING: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def renders_all(plural: str, params: Params, declared_objects: Sequence[DeclaredObject]) -> bool:
+def renders_all(plural: str, params: Params, jobs: Sequence[DeclareJob]) -> bool:
     """Whether the task renders all its objects. Raises TaskFailed if it renders some, or has options of rendering."""
-    states = [declared.state for declared in declared_objects] or [params["state"]]
+    states = [job.goal.state for job in jobs] or [params["state"]]
     if RENDERED in states:
         for index, state in enumerate(states):
             if state != RENDERED:
                 raise TaskFailed(
-                    f"{plural}[{index}] ({declared_objects[index].label}): state is {state}, but others of the task are"
+                    f"{plural}[{index}] ({jobs[index].label}): state is {state}, but others of the task are"
                     f" {RENDERED}; set state: {RENDERED} for all or for none"
                 )
         return True
@@ -46,7 +46,7 @@ def renders_all(plural: str, params: Params, declared_objects: Sequence[Declared
     return False
 
 
-def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: Params, task: Task) -> Params:
+def render(nouns: str, jobs: Sequence[DeclareJob], of: Render, params: Params, task: Task) -> Params:
     """Renders objects, and returns the result of the task without `results`. An object without manifests fails.
 
     nouns: the objects, in the plural. Files are written only if none fails. Raises TaskFailed.
@@ -56,22 +56,22 @@ def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: P
     release = _release(params["kubevirt_version"])
     manifests: list[Manifest] = []
     shown: list[Manifest] = []
-    for outcome in outcomes:
-        if outcome.failed:
+    for job in jobs:
+        if job.failed:
             continue
         try:
-            secret = _secret_of(outcome.declared.options, params["keep_secrets"])
-            own = of(outcome.declared.options, outcome.declared.manifest, release)
+            secret = _secret_of(job.goal.options, params["keep_secrets"])
+            own = of(job.goal.options, job.goal.manifest, release)
             for manifest in own:
                 check_release(manifest, release)
         except FieldError as error:
-            outcome.refuse(str(error))
+            refuse(job, str(error))
             continue
         manifests += own
         shown += [redact(manifest, manifest)[1] for manifest in own] if secret else own
-    if any(outcome.failed for outcome in outcomes):
+    if any(job.failed for job in jobs):
         return {"changed": False, "rendered": []}
-    message = f"{counted_noun(len(outcomes), nouns)} rendered"
+    message = f"{counted_noun(len(jobs), nouns)} rendered"
     result: Params = {"changed": False, "rendered": shown, "msg": message, **({"diff": []} if task.diff else {})}
     if params["dest"]:
         result.update(_write(params["dest"], manifests, message, task))

@@ -12,6 +12,7 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare.option_rows import Table, spec_of
 from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.declare.vm import cloud_init
@@ -23,7 +24,6 @@ from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.preflight.collisions import collisions, uses
 from ..writes.handlers.virtual_machine import VirtualMachineHandler
 from ..writes.handlers.vm_restarts import waits_for_restart
-from ..writes.kind_handler import DeclareOutcome
 from ..writes.vm_extension import VMExtension, VMTask
 from .declaration import Declaration
 from .module import Module, Result
@@ -86,9 +86,9 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> M
     ).module()
 
 
-def vm_details(outcome: DeclareOutcome) -> Result:
+def vm_details(job: DeclareJob) -> Result:
     """The result's details of a VM that exists."""
-    live, effect = outcome.live or {}, outcome.effect
+    live, effect = job.seen.live or {}, job.goal.effect
     facts: Result = {
         "status": (live.get("status") or {}).get("printableStatus", ""),
         "run_strategy": run_strategy(live),
@@ -99,7 +99,7 @@ def vm_details(outcome: DeclareOutcome) -> Result:
         )
         if captured:
             facts[f"{matcher_field.name}_revision"] = captured
-    facts.update(restart_required=waits_for_restart(outcome), restarted=outcome.restart)
+    facts.update(restart_required=waits_for_restart(job), restarted=job.goal.restart)
     if effect is not None:
         facts.update(needs=effect.needs, changes=list(effect.changes))
         figures = {

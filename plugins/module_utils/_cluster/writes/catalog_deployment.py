@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields
@@ -17,6 +17,7 @@ from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.catalog.ownership import OPERATOR
 from ..._resolver.catalog.spec_changes import changes as changes_of
 from ..._resolver.catalog.spec_changes import predicted
+from ..._resolver.change.declared import DeclareJob, manifest_job, refuse
 from ..._resolver.declare import plan
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh.drift import Drift
@@ -31,7 +32,7 @@ from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .handlers.catalog_object import CatalogObjectHandler, skip_reason
-from .kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from .kind_handler import KindHandler
 
 
 @dataclass
@@ -44,17 +45,17 @@ class RemovedObject:
 
 @dataclass
 class CatalogOutcome:
-    """The outcome of a deployment.
+    """The job of a deployment.
 
     results: the results of the requested objects. pruned: the results of the objects in `gone` that are pruned. added:
-    the outcomes for what a capability adds. changed: [{field, before, after}] of the specs that change. used_by: the
+    the jobs for what a capability adds. changed: [{field, before, after}] of the specs that change. used_by: the
     VMs that refer to changed or removed objects; None if unknown. affected: the same, each with these objects and its
     drift after the run.
     """
 
-    results: list[DeclareOutcome] = field(default_factory=list)
-    pruned: list[DeclareOutcome] = field(default_factory=list)
-    added: list[DeclareOutcome] = field(default_factory=list)
+    results: list[DeclareJob] = field(default_factory=list)
+    pruned: list[DeclareJob] = field(default_factory=list)
+    added: list[DeclareJob] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
     changed: dict[ObjectKey, list[dict[str, Any]]] = field(default_factory=dict)
     gone: list[RemovedObject] = field(default_factory=list)
@@ -74,13 +75,13 @@ class CatalogExtension(NamedTuple):
     plan: (live objects, options of the module, user name of virt-controller, what lists the objects that the cluster
     has after the run, or raises RequestFailed) → the objects that a catalog declares beside its own. Raises
     CatalogError for those that cannot be declared.
-    await_in_force: waits until what was written among these outcomes has an effect, until a deadline.
+    await_in_force: waits until what was written among these jobs has an effect, until a deadline.
     """
 
     option: str
     spec: dict[str, Any]
-    plan: Callable[[ListedObjects, Options, str, Callable[[], dict[ObjectKey, Manifest]]], list[DeclaredObject]]
-    await_in_force: Callable[[Session, list[DeclareOutcome], float], None]
+    plan: Callable[[ListedObjects, Options, str, Callable[[], dict[ObjectKey, Manifest]]], list[DeclareJob]]
+    await_in_force: Callable[[Session, list[DeclareJob], float], None]
 
 
 def deploy(
@@ -101,9 +102,9 @@ def deploy(
     # _keep_reason decides what may be pruned.
     force = options["force"] or options["state"] == "present"
     handler = CatalogObjectHandler({**options, "force": force}, session, options["catalog"])
-    declared_objects = _declared_objects(session, options, manifests, deployed)
+    jobs = _jobs(session, options, manifests, deployed)
     if options["state"] == "present":
-        _predict_changes(session, live_objects, handler, options, declared_objects, deployed)
+        _predict_changes(session, live_objects, handler, options, jobs, deployed)
     added = None
     if extension is not None and options[extension.option] is not None:
         controller = kubevirt(session).controller
@@ -111,22 +112,22 @@ def deploy(
             live_objects, options, controller, lambda: _objects_afterwards(live_objects, manifests, deployed)
         )
     deployed.versions_before = _versions(_deployed(live_objects, options))
-    deployed.results = declare(session, handler, declared_objects, task, live_objects.read)
+    deployed.results = declare(session, handler, jobs, task, live_objects.read)
     _drop_unchanged(deployed)
-    failed = sum(1 for outcome in deployed.results if outcome.failed)
+    failed = sum(1 for job in deployed.results if job.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        pruned = [declared_object(gone.live, "absent") for gone in due]
+        pruned = [manifest_job(gone.live, "absent") for gone in due]
         deployed.pruned = declare(session, handler, pruned, task, live_objects.read)
     if extension is not None and added is not None:
         # These come last, because they name objects that exist.
         deployed.added = declare(session, KindHandler(), added, task, live_objects.read)
         extension.await_in_force(session, deployed.added, time.monotonic() + task.wait_timeout)
     after = [manifest for manifest in map(_object_after_run, deployed.results) if manifest is not None]
-    removed = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
+    removed = {job.key for job in deployed.pruned if job.changed}
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in removed]
     deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
@@ -135,9 +136,7 @@ def deploy(
 def _drop_unchanged(deployed: CatalogOutcome) -> None:
     """Drops the predicted changes of objects that the cluster left as they were, whatever was declared."""
     same = {
-        outcome.declared.key
-        for outcome in deployed.results
-        if outcome.action == plan.NONE and not (outcome.failed or outcome.skip_reason)
+        job.key for job in deployed.results if job.goal.action == plan.NONE and not (job.failed or job.goal.skip_reason)
     }
     for key in same & deployed.changed.keys():
         del deployed.changed[key]
@@ -157,9 +156,7 @@ def _objects_afterwards(
     return objects
 
 
-def _declared_objects(
-    session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome
-) -> list[DeclaredObject]:
+def _jobs(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[DeclareJob]:
     """The declared objects, without the fields that the cluster would drop.
 
     lost_fields never fails a preference for another architecture than the cluster's.
@@ -176,8 +173,11 @@ def _declared_objects(
             }
         if options["lost_fields"] != "ignore":
             deployed.warnings += [f"{key.kind} {key.label}: {text}" for key, text in lost.items()]
-    declared_objects = [declared_object(manifest, options["state"]) for manifest in fitting]
-    return [replace(declared, problem=refused.get(declared.key)) for declared in declared_objects]
+    jobs = [manifest_job(manifest, options["state"]) for manifest in fitting]
+    for job in jobs:
+        if job.key in refused:
+            refuse(job, refused[job.key])
+    return jobs
 
 
 def _predict_changes(
@@ -185,29 +185,29 @@ def _predict_changes(
     live_objects: ListedObjects,
     handler: CatalogObjectHandler,
     options: Options,
-    declared_objects: list[DeclaredObject],
+    jobs: list[DeclareJob],
     deployed: CatalogOutcome,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
-        live_by_key = live_objects.read(session, [declared.key for declared in declared_objects])
+        live_by_key = live_objects.read(session, [job.key for job in jobs])
     except RequestFailed:
         return  # declare reports this for each object
     after: dict[ObjectKey, Manifest | None] = {}
-    for declared in declared_objects:
-        object_key, live = declared.key, live_by_key.get(declared.key)
+    for job in jobs:
+        object_key, live = job.key, live_by_key.get(job.key)
         if live is None:
             deployed.new.append(object_key)
         elif handler.skip_reason(live) is None:
             try:
-                spec = predicted(declared.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
+                spec = predicted(job.goal.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
                 changes = changes_of(live, spec)
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
                 deployed.changed[object_key] = changes
-                after[object_key] = {**declared.manifest, "spec": spec}
-    object_keys = [declared.key for declared in declared_objects]
+                after[object_key] = {**job.goal.manifest, "spec": spec}
+    object_keys = [job.key for job in jobs]
     objects = _deployed(live_objects, options)
     deployed.gone = [
         RemovedObject(live) for live in deployment_effects.no_longer_declared(objects, object_keys, options["catalog"])
@@ -288,13 +288,8 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-def _object_after_run(outcome: DeclareOutcome) -> Manifest | None:
+def _object_after_run(job: DeclareJob) -> Manifest | None:
     """The object after the run (in check mode, as predicted). Only its labels are reliable."""
-    if outcome.action == plan.DELETE:
-        return outcome.live_before if outcome.failed else None
-    return outcome.declared.manifest if outcome.changed else outcome.live
-
-
-def declared_object(manifest: Manifest, state: str) -> DeclaredObject:
-    key = ObjectKey.of(manifest)
-    return DeclaredObject(key.label, key, state, manifest)
+    if job.goal.action == plan.DELETE:
+        return job.before.live if job.failed else None
+    return job.goal.manifest if job.changed else job.seen.live

@@ -1,4 +1,4 @@
-"""The path of every module that writes: declared objects → live snapshot → plan → preflight → writes → wait → outcomes.
+"""The path of every module that writes: declared objects → live snapshot → plan → preflight → writes → wait → jobs.
 
 Check mode sends the writes as dry runs and stops there.
 """
@@ -14,6 +14,8 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import FieldPath
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
+from ..._resolver.change.declared import NOT_PLANNED, DeclareJob
+from ..._resolver.change.step import RETRY, Seen
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..client.concurrency import map_concurrently, seconds_left
@@ -21,138 +23,142 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.snapshot import ReadObjects, namespace_problem, read_objects
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
-from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
+from .kind_handler import KindHandler
 from .send import NOT_SENT, run_dry, run_writes
 
 
 def declare(
     session: Session,
     handler: KindHandler,
-    declared_objects: list[DeclaredObject],
+    jobs: list[DeclareJob],
     task: Task,
     read: ReadObjects = read_objects,
-) -> list[DeclareOutcome]:
-    """Declares objects. Returns their outcomes in the same order. read: reads the live objects.
+) -> list[DeclareJob]:
+    """Declares objects, and returns their jobs. read: reads the live objects.
 
     An invalid object stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
     conflict or a missing permission, fails only its object, unless fail_fast is set.
     """
-    outcomes = [DeclareOutcome(declared) for declared in declared_objects]
-    if not _any_invalid(outcomes):
-        _read(session, handler, outcomes, task, read)
-    if _any_invalid(outcomes):
-        for outcome in outcomes:
+    if not _any_invalid(jobs):
+        _read(session, handler, jobs, task, read)
+    if _any_invalid(jobs):
+        for job in jobs:
             # Nothing was compared with what is there.
-            outcome.live = None
-            outcome.skip_reason = None if outcome.failed else "not sent because other entries are invalid"
-        return outcomes
-    planned = [outcome for outcome in outcomes if _is_readable(outcome) and _plan_object(handler, outcome, task)]
+            job.see(None)
+            job.goal.skip_reason = None if job.failed else "not sent because other entries are invalid"
+        return jobs
+    planned = [job for job in jobs if _is_readable(job) and _plan_object(handler, job, task)]
     _preflight(handler, planned, task)
-    _check_namespaces(session, outcomes, task)
-    handler.predict_effects([outcome for outcome in planned if not outcome.failed], task.check_mode)
+    _check_namespaces(session, jobs, task)
+    handler.predict_effects([job for job in planned if not job.failed], task.check_mode)
     if task.check_mode:
         if task.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
-            due = [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None]
+            due = [job for job in jobs if _is_due(job) and job.goal.terminating is None]
             _dry_run(session, handler, due, task)
             _revise(session, handler, due, task)
-        for outcome in outcomes:
-            outcome.restart = outcome.restart and outcome.failed is None
-        return outcomes
-    created = [outcome for outcome in outcomes if outcome.action == plan.CREATE and _is_due(outcome)]
+        for job in jobs:
+            job.goal.restart = job.goal.restart and job.failed is None
+            job.acted = _would_change(job)
+        return jobs
+    created = [job for job in jobs if job.goal.action == plan.CREATE and _is_due(job)]
     _wait(session, handler, created, task, time.monotonic() + task.wait_timeout, created=True)
-    if task.fail_fast and _any_failed(outcomes):
-        for outcome in outcomes:
-            outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
-        return outcomes
-    due = [outcome for outcome in outcomes if _is_due(outcome)]
+    if task.fail_fast and _any_failed(jobs):
+        for job in jobs:
+            job.failed = NOT_SENT.format("object") if _would_change(job) else job.failed
+        return jobs
+    due = [job for job in jobs if _is_due(job)]
     _write(session, handler, due, task)
     _revise(session, handler, due, task)
     deadline = time.monotonic() + task.wait_timeout
-    for outcome in outcomes:
+    for job in jobs:
         # Until here `restart` was a forecast; from here on it records what was done.
-        outcome.restart = False
-    if task.fail_fast and _any_failed(outcomes):
-        return outcomes
-    handler.restart([outcome for outcome in planned if not outcome.failed], deadline)
+        job.goal.restart = False
+    if task.fail_fast and _any_failed(jobs):
+        return jobs
+    handler.restart([job for job in planned if not job.failed], deadline)
+    for job in jobs:
+        job.acted = job.acted or _would_change(job)
     if task.wait:
-        _wait(session, handler, filter(_is_readable, outcomes), task, deadline)
-    return outcomes
+        _wait(session, handler, filter(_is_readable, jobs), task, deadline)
+    return jobs
 
 
-def _is_due(outcome: DeclareOutcome) -> bool:
-    return outcome.failed is None and (outcome.action in plan.WRITES or bool(outcome.related_changes))
+def _would_change(job: DeclareJob) -> bool:
+    return _is_due(job) or (job.failed is None and job.goal.restart)
 
 
-def _any_invalid(outcomes: Iterable[DeclareOutcome]) -> bool:
-    return any(outcome.declared.problem for outcome in outcomes)
+def _is_due(job: DeclareJob) -> bool:
+    return job.failed is None and (job.goal.action in plan.WRITES or bool(job.goal.related_changes))
 
 
-def _any_failed(outcomes: Iterable[DeclareOutcome]) -> bool:
-    return any(outcome.failed for outcome in outcomes)
+def _any_invalid(jobs: Iterable[DeclareJob]) -> bool:
+    return any(job.goal.problem for job in jobs)
 
 
-def _grouped(outcomes: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], dict[str, DeclareOutcome]]:
-    """Outcomes by kind and namespace, and there by name."""
-    groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
-    for outcome in outcomes:
-        key = outcome.declared.key
-        groups.setdefault((key.kind, key.namespace), {})[key.name] = outcome
+def _any_failed(jobs: Iterable[DeclareJob]) -> bool:
+    return any(job.failed for job in jobs)
+
+
+def _grouped(jobs: Iterable[DeclareJob]) -> dict[tuple[str, str | None], dict[str, DeclareJob]]:
+    """Jobs by kind and namespace, and there by name."""
+    groups: dict[tuple[str, str | None], dict[str, DeclareJob]] = {}
+    for job in jobs:
+        key = job.key
+        groups.setdefault((key.kind, key.namespace), {})[key.name] = job
     return groups
 
 
-def _is_readable(outcome: DeclareOutcome) -> bool:
-    return not (outcome.failed or outcome.skip_reason)
+def _is_readable(job: DeclareJob) -> bool:
+    return not (job.failed or job.goal.skip_reason)
 
 
-def _read(
-    session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task, read: ReadObjects
-) -> None:
+def _read(session: Session, handler: KindHandler, jobs: list[DeclareJob], task: Task, read: ReadObjects) -> None:
     """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
-    groups = [list(group.values()) for group in _grouped(outcomes).values()]
+    groups = [list(group.values()) for group in _grouped(jobs).values()]
     map_concurrently(lambda group: _read_group(session, handler, read, group), groups, task.concurrency)
-    present = [outcome for outcome in outcomes if _is_readable(outcome) and outcome.declared.state != "absent"]
+    present = [job for job in jobs if _is_readable(job) and job.goal.state != "absent"]
     handler.complete(present, task.check_mode)
 
 
-def _read_group(session: Session, handler: KindHandler, read: ReadObjects, group: list[DeclareOutcome]) -> None:
+def _read_group(session: Session, handler: KindHandler, read: ReadObjects, group: list[DeclareJob]) -> None:
     """Sets the live objects of a kind and namespace, and shows the handler the others."""
     try:
-        objects = read(session, [outcome.declared.key for outcome in group])
+        objects = read(session, [job.key for job in group])
     except RequestFailed as error:
-        for outcome in group:
-            outcome.failed = str(error)
+        for job in group:
+            job.failed = str(error)
         return
-    own = {outcome.declared.key for outcome in group}
+    own = {job.key for job in group}
     handler.see_others([item for key, item in objects.items() if key not in own])
-    for outcome in group:
-        live = objects.get(outcome.declared.key)
+    for job in group:
+        live = objects.get(job.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             # A write does not keep the object from disappearing.
-            outcome.terminating, live = live, None
-        outcome.live = outcome.live_before = live
+            job.goal.terminating, live = live, None
+        job.seen = job.before = Seen(live)
 
 
-def _plan_object(handler: KindHandler, outcome: DeclareOutcome, task: Task) -> bool:
+def _plan_object(handler: KindHandler, job: DeclareJob, task: Task) -> bool:
     """Plans an object, and says whether it has a plan. If the live object cannot be parsed, it has none."""
-    live = outcome.live
+    live = job.seen.live
     try:
-        step = handler.plan(outcome, task)
+        step = handler.plan(job, task)
     except FieldError as error:
-        outcome.failed = (
+        job.failed = (
             f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
             " newer than this collection, upgrade the collection"
         )
         return False
-    if outcome.skip_reason:
-        outcome.planned = NOT_PLANNED._replace(action=plan.KEEP)
+    if job.goal.skip_reason:
+        job.goal.plan = NOT_PLANNED._replace(action=plan.KEEP)
         return False
-    outcome.planned = step
-    outcome.failed = step.refusal
-    outcome.warnings += [_retained_warning(field, managers, live) for field, managers in step.retained]
+    job.goal.plan = step
+    job.failed = step.refusal
+    job.warnings += [_retained_warning(field, managers, live) for field, managers in step.retained]
     if live is not None and (warning := _writer_warning(live, step, handler.manager, task)):
-        outcome.warn(warning)
-        outcome.of_change.append(warning)
+        job.warn(warning)
+        job.goal.of_change.append(warning)
     return True
 
 
@@ -179,96 +185,92 @@ def _retained_warning(field: FieldPath, managers: tuple[str, ...], live: Manifes
     )
 
 
-def _preflight(handler: KindHandler, planned: list[DeclareOutcome], task: Task) -> None:
+def _preflight(handler: KindHandler, planned: list[DeclareJob], task: Task) -> None:
     if task.preflight == "off":
         return
-    checked = [outcome for outcome in planned if outcome.action in plan.WRITES]
+    checked = [job for job in planned if job.goal.action in plan.WRITES]
     findings = handler.check(checked) if checked else {}
-    for outcome in checked:
-        conflict = [] if outcome.planned.conflict is None else [Finding(outcome.planned.conflict)]
-        apply_findings(outcome, [*conflict, *findings.get(outcome, [])], task)
+    for job in checked:
+        conflict = [] if job.goal.plan.conflict is None else [Finding(job.goal.plan.conflict)]
+        apply_findings(job, [*conflict, *findings.get(job, [])], task)
 
 
-def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], task: Task) -> None:
+def _check_namespaces(session: Session, jobs: list[DeclareJob], task: Task) -> None:
     """Judges deletions from namespaces that do not exist: a misspelt namespace must not pass for an empty one."""
     if task.preflight == "off":
         return
-    namespaces = {outcome.declared.key.namespace for outcome in outcomes}
+    namespaces = {job.key.namespace for job in jobs}
     # This asks only where nothing was found, and costs no request where there is something to delete.
-    there = [outcome for outcome in outcomes if outcome.live_before is not None or outcome.terminating is not None]
-    for namespace in namespaces - {""} - {outcome.declared.key.namespace for outcome in there}:
-        due = [
-            outcome
-            for outcome in outcomes
-            if outcome.declared.key.namespace == namespace and outcome.declared.state == "absent" and not outcome.failed
-        ]
+    there = [job for job in jobs if job.before.live is not None or job.goal.terminating is not None]
+    for namespace in namespaces - {""} - {job.key.namespace for job in there}:
+        due = [job for job in jobs if job.key.namespace == namespace and job.goal.state == "absent" and not job.failed]
         if due and (problem := namespace_problem(session, str(namespace))):
-            for outcome in due:
-                apply_findings(outcome, [Finding(problem, missing=True)], task)
+            for job in due:
+                apply_findings(job, [Finding(problem, missing=True)], task)
 
 
-def apply_findings(outcome: DeclareOutcome, findings: list[Finding], task: Task) -> None:
-    """Fails an outcome because of its findings, or turns them into warnings, as the option `preflight` says."""
+def apply_findings(job: DeclareJob, findings: list[Finding], task: Task) -> None:
+    """Fails an job because of its findings, or turns them into warnings, as the option `preflight` says."""
     if task.check_mode:
         # An earlier task of the play might create a missing object.
-        outcome.incomplete = outcome.incomplete or any(finding.missing for finding in findings)
+        job.incomplete = job.incomplete or any(finding.missing for finding in findings)
         findings = [
             Finding(f"{finding.line}; {UNKNOWN_IN_CHECK_MODE}", WARNING) if finding.missing else finding
             for finding in findings
         ]
     refused = [found.line for found in findings if found.severity == ERROR and task.preflight == "strict"]
     if refused:
-        outcome.failed = "; ".join(refused)
+        job.failed = "; ".join(refused)
     else:
         for finding in findings:
-            outcome.warn(finding.line)
-        outcome.of_change += [finding.line for finding in findings]
+            job.warn(finding.line)
+        job.goal.of_change += [finding.line for finding in findings]
 
 
-def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
-    def write(outcome: DeclareOutcome) -> None:
-        handler.write(session, outcome, task)
+def _write(session: Session, handler: KindHandler, jobs: list[DeclareJob], task: Task) -> None:
+    def write(job: DeclareJob) -> None:
+        handler.write(session, job, task)
         # Only the write needs these: half of the memory of each of thousands of objects.
-        outcome.planned = outcome.planned._replace(manifest={}, merge_patch={}, fields={})
-        for manifest in (outcome.live_before or {}, outcome.live or {}):
+        job.goal.plan = job.goal.plan._replace(manifest={}, merge_patch={}, fields={})
+        for manifest in (job.before.live or {}, job.seen.live or {}):
             manifest.get("metadata", {}).pop("managedFields", None)
 
-    run_writes(outcomes, write, task)
+    run_writes(jobs, write, task)
 
 
-def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
+def _dry_run(session: Session, handler: KindHandler, jobs: list[DeclareJob], task: Task) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
-    def dry_run(outcome: DeclareOutcome) -> None:
-        run_dry(outcome, lambda _outcome: handler.write(dry_run_only, outcome, task))
+    def dry_run(job: DeclareJob) -> None:
+        run_dry(job, lambda _outcome: handler.write(dry_run_only, job, task))
 
-    map_concurrently(dry_run, outcomes, task.concurrency)
+    map_concurrently(dry_run, jobs, task.concurrency)
 
 
-def _revise(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
+def _revise(session: Session, handler: KindHandler, jobs: list[DeclareJob], task: Task) -> None:
     """Brings effects and warnings in line with what the API server has answered."""
-    revised = [outcome for outcome in outcomes if outcome.answer is not None and not outcome.failed]
+    revised = [job for job in jobs if job.goal.answer is not None and not job.failed]
     if not revised:
         return
     from ..reads.admission import Mutators
 
     mutators = Mutators(session)
-    for outcome in revised:
-        if outcome.action == plan.NONE:
-            outcome.warnings = [text for text in outcome.warnings if text not in outcome.of_change]
-        for deviation in outcome.deviations:
-            key = outcome.declared.key
-            outcome.warn(deviation.told("" if deviation.manager else mutators.of(KINDS[key.kind], key.namespace)))
+    for job in revised:
+        if job.goal.action == plan.NONE:
+            job.warnings = [text for text in job.warnings if text not in job.goal.of_change]
+        for deviation in job.goal.deviations:
+            key = job.key
+            job.warn(deviation.told("" if deviation.manager else mutators.of(KINDS[key.kind], key.namespace)))
     handler.revise(revised, task.check_mode)
-    for outcome in revised:
-        outcome.answer = None
+    for job in revised:
+        job.goal.answer = None
 
 
 def _wait(
     session: Session,
     handler: KindHandler,
-    outcomes: Iterable[DeclareOutcome],
+    jobs: Iterable[DeclareJob],
     task: Task,
     deadline: float,
     *,
@@ -279,7 +281,7 @@ def _wait(
     created: the objects are to be created. Then the wait is for objects of their names that are being deleted: a VM
     stays until its guest has shut down.
     """
-    groups = _grouped(outcomes)
+    groups = _grouped(jobs)
     if not groups:
         return
     from ..reads.watch import WATCHES, wait_for
@@ -290,30 +292,30 @@ def _wait(
         members = groups[group]
 
         def probe(name: str, live: Manifest | None) -> Progress:
-            outcome = members[name]
-            if created or outcome.declared.state == "absent":
+            job = members[name]
+            if created or job.goal.state == "absent":
                 pending = "the deletion of the existing object" if created else "the object to disappear"
-                return Progress(done=_is_gone(outcome, live), pending=pending)
-            return handler.probe(live, outcome.live_before if outcome.written or outcome.retried else None)
+                return Progress(done=_is_gone(job, live), pending=pending)
+            return handler.probe(live, job.before.live if job.written or RETRY in job.done else None)
 
         kind, namespace = KINDS[group[0]], group[1]
-        watched = [name for name, outcome in members.items() if outcome.terminating is not None or not created]
+        watched = [name for name, job in members.items() if job.goal.terminating is not None or not created]
         waited = (
             wait_for(session, kind, namespace, watched, probe, seconds, deadline, metadata_only=created)
             if watched
             else {}
         )
         for name, (live, failure) in waited.items():
-            outcome = members[name]
-            outcome.failed = failure
+            job = members[name]
+            job.failed = failure
             if not created:
-                outcome.live = live
+                job.see(live)
                 if live and not failure and (warning := handler.probe(live, None).warning):
-                    outcome.warn(warning)
+                    job.warn(warning)
         ended = [
-            outcome.declared.manifest if created else outcome.live_before or {}
-            for outcome in members.values()
-            if not outcome.failed and (created or outcome.action == plan.DELETE)
+            job.goal.manifest if created else job.before.live or {}
+            for job in members.values()
+            if not job.failed and (created or job.goal.action == plan.DELETE)
         ]
         if ended:
             left = seconds_left(deadline)
@@ -323,7 +325,7 @@ def _wait(
     map_concurrently(wait, groups, task.concurrency if created else WATCHES)
 
 
-def _is_gone(outcome: DeclareOutcome, live: Manifest | None) -> bool:
+def _is_gone(job: DeclareJob, live: Manifest | None) -> bool:
     """Whether the deleted object no longer exists. Another object may have its name."""
-    before = outcome.live_before or outcome.terminating
+    before = job.before.live or job.goal.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")

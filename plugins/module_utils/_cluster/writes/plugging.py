@@ -8,11 +8,11 @@ from typing import Final
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.tree import value_at
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare.rewrites import CONTROLLER
 from ..._resolver.preflight.plugging import PlugRequests, is_carried_out, is_requested, plug_write
 from ..client.session import Session
 from ..reads.watch import wait_for
-from .kind_handler import DeclareOutcome
 from .send import send
 
 _VM = KINDS["VirtualMachine"]
@@ -22,12 +22,12 @@ _LISTS: Final[tuple[tuple[str, ...], ...]] = (
 )
 
 
-def plug(session: Session, outcome: DeclareOutcome, requests: PlugRequests, timeout: float) -> None:
+def plug(session: Session, job: DeclareJob, requests: PlugRequests, timeout: float) -> None:
     """Sends the requests for the volumes of a VM, and waits until virt-controller has carried them out.
 
-    The outcome fails if that takes longer than the timeout (seconds). Raises RequestFailed.
+    The job fails if that takes longer than the timeout (seconds). Raises RequestFailed.
     """
-    key = outcome.declared.key
+    key = job.key
     namespace = str(key.namespace)
 
     def requested(volume: str, options: Manifest) -> bool:
@@ -45,17 +45,18 @@ def plug(session: Session, outcome: DeclareOutcome, requests: PlugRequests, time
         send(session, write, None if session.is_dry_run else partial(requested, volume, options))
     if requests and not session.is_dry_run:
         waited = wait_for(session, _VM, namespace, [key.name], probe, timeout)
-        outcome.live_before, outcome.failed = waited[key.name]
-        outcome.written = True
-        _take_lists_over(outcome)
+        live, job.failed = waited[key.name]
+        job.before = job.before._replace(live=live)
+        job.written = job.acted = True
+        _take_lists_over(job)
 
 
-def _take_lists_over(outcome: DeclareOutcome) -> None:
+def _take_lists_over(job: DeclareJob) -> None:
     """Has the write take the declared lists over from virt-controller, which owns them as it has changed them.
 
     Otherwise, a volume that the task no longer declares would stay as that of virt-controller.
     """
-    step = outcome.planned
+    step = job.goal.plan
     lists = {path: value_at(step.manifest, path) for path in _LISTS}
     declared = {path: value for path, value in lists.items() if value is not None}
-    outcome.planned = step._replace(taken_from=(*step.taken_from, CONTROLLER), fields={**step.fields, **declared})
+    job.goal.plan = step._replace(taken_from=(*step.taken_from, CONTROLLER), fields={**step.fields, **declared})

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.change.declared import DeclareJob, refuse
 from ..._resolver.choose.fitting import MissingObject, Rejected
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import UNKNOWN_IN_CHECK_MODE, Task
-from .kind_handler import DeclareOutcome
 
 if TYPE_CHECKING:
     from ..._resolver.preflight.findings import Check
@@ -53,49 +53,49 @@ class VMExtension:
     def __init__(self, task: VMTask) -> None:
         self.task = task
 
-    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
         """Completes VMs that are to be present, before they are planned. May raise TaskFailed."""
 
     def obstacle(self, vm: Manifest) -> str | None:
         """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
         return None
 
-    def gather_named(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+    def gather_named(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
         """Reads what the findings need and the VMs themselves name, at the same time as the objects that VMs name.
 
-        planned: outcomes with their VMs.
+        planned: jobs with their VMs.
         """
 
-    def gather_followed(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        """Reads at once what else the findings need. planned: outcomes with their VMs."""
+    def gather_followed(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
+        """Reads at once what else the findings need. planned: jobs with their VMs."""
 
-    def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
+    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""
         return []
 
-    def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
-        """Writes the `related_changes` of an outcome. session: one for dry runs in check mode."""
+    def write_related(self, job: DeclareJob, session: Session) -> None:
+        """Writes the `related_changes` of an job. session: one for dry runs in check mode."""
 
 
 def complete_each(
-    outcomes: Sequence[DeclareOutcome],
+    jobs: Sequence[DeclareJob],
     option: str,
-    complete: Callable[[DeclareOutcome], None],
+    complete: Callable[[DeclareJob], None],
     check_mode: bool,
 ) -> None:
-    """Completes the valid outcomes that have an option. One that fails gets a problem.
+    """Completes the valid jobs that have an option. One that fails gets a problem.
 
     In check mode a missing object is a warning, because an earlier task might create it.
     """
-    for outcome in outcomes:
-        if outcome.declared.problem is not None or outcome.declared.options.get(option) is None:
+    for job in jobs:
+        if job.goal.problem is not None or job.goal.options.get(option) is None:
             continue
         try:
-            complete(outcome)
+            complete(job)
         except MissingObject as error:
             if check_mode:
-                outcome.warn(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
+                job.warn(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
             else:
-                outcome.refuse(str(error))
+                refuse(job, str(error))
         except (Rejected, FieldError, RequestFailed) as error:
-            outcome.refuse(str(error))
+            refuse(job, str(error))

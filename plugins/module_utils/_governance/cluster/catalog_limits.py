@@ -8,12 +8,12 @@ from typing import Any, Final
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import ListedObjects
-from ..._cluster.writes.catalog_deployment import CatalogExtension, declared_object
-from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
+from ..._cluster.writes.catalog_deployment import CatalogExtension
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_SUFFIX, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
+from ..._resolver.change.declared import DeclareJob, manifest_job
 
 Options = dict[str, Any]
 
@@ -40,7 +40,7 @@ def _plan(
     options: Options,
     controller: str,
     objects_afterwards: Callable[[], dict[ObjectKey, Manifest]],
-) -> list[DeclaredObject]:
+) -> list[DeclareJob]:
     """The policies to declare, and to delete of limits that the catalog no longer has. See `CatalogExtension`.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
@@ -69,8 +69,8 @@ def _plan(
                 f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
                 f" {options['catalog']}; rename the limit"
             )
-    return [declared_object(manifest, "present") for manifest in declared.values()] + [
-        declared_object(manifest, "absent")
+    return [manifest_job(manifest, "present") for manifest in declared.values()] + [
+        manifest_job(manifest, "absent")
         for key, manifest in live_policies.items()
         if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(LIMIT_SUFFIX)
     ]
@@ -95,11 +95,11 @@ def _belongs(policy: Manifest, catalog: str) -> bool:
     return labels.get(MANAGED_BY_LABEL) == FIELD_MANAGER and labels.get(CATALOG_LABEL) == catalog
 
 
-def _await(session: Session, outcomes: list[DeclareOutcome], deadline: float) -> None:
+def _await(session: Session, jobs: list[DeclareJob], deadline: float) -> None:
     """See `CatalogExtension`."""
     from .in_force import await_in_force
 
-    await_in_force(session, outcomes, deadline)
+    await_in_force(session, jobs, deadline)
 
 
 LIMITS: Final = CatalogExtension("limits", {"type": "list", "elements": "dict", "options": _LIMIT}, _plan, _await)

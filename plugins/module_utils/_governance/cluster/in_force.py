@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from ..._cluster.client.concurrency import Backoff, map_concurrently, seconds_left
 from ..._cluster.client.errors import ApiError, RequestFailed, lacks_permission
 from ..._cluster.client.session import Session
-from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import created_at
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.api.name_rules import one_line
+from ..._resolver.change.declared import DeclareJob
 from ..language import AUDIT, DENY, Limit
 from ..policy import BINDING, POLICY, PROBED, limit_of, probe, probe_message
 
@@ -27,12 +27,12 @@ class _Unknown(Exception):
 
 
 class _Change(NamedTuple):
-    """A changed limit. outcome: that of its policy, or else of its binding. before, after: the limits, None for none.
+    """A changed limit. job: that of its policy, or else of its binding. before, after: the limits, None for none.
 
     message: what the new policy says of its probe, "" if it is to say nothing.
     """
 
-    outcome: DeclareOutcome
+    job: DeclareJob
     before: Limit | None
     after: Limit | None
     message: str
@@ -44,26 +44,26 @@ class _Change(NamedTuple):
                 continue
             for namespace, own in labels.items():
                 if limit.applies(namespace, own):
-                    return _Test(self.outcome, namespace, message, limit.action == DENY)
+                    return _Test(self.job, namespace, message, limit.action == DENY)
         return None
 
 
 class _Test(NamedTuple):
     """A probe in a namespace. message: what the API server is to say of it, "" for nothing. denies: it refuses it."""
 
-    outcome: DeclareOutcome
+    job: DeclareJob
     namespace: str
     message: str
     denies: bool
 
     @property
     def name(self) -> str:
-        return self.outcome.declared.key.name
+        return self.job.key.name
 
 
-def await_in_force(session: Session, outcomes: Iterable[DeclareOutcome], deadline: float) -> None:
+def await_in_force(session: Session, jobs: Iterable[DeclareJob], deadline: float) -> None:
     """Waits for the limits whose policies or bindings were written. The others fail at the deadline."""
-    changes = list(_changes(outcomes))
+    changes = list(_changes(jobs))
     if not changes:
         return
     labels = _namespaces(session, changes)
@@ -74,24 +74,24 @@ def await_in_force(session: Session, outcomes: Iterable[DeclareOutcome], deadlin
         late = [(test, problem) for test, problem in zip(pending, answers) if problem]
         if late and not pauses.pause(seconds):
             for test, problem in late:
-                test.outcome.failed = f"{problem}; {seconds:.0f} s after the change; raise wait_timeout"
+                test.job.failed = f"{problem}; {seconds:.0f} s after the change; raise wait_timeout"
             return
         pending = [test for test, _text in late]
 
 
-def _changes(outcomes: Iterable[DeclareOutcome]) -> Iterator[_Change]:
-    limits: dict[str, dict[str, DeclareOutcome]] = {}
-    for outcome in outcomes:
-        limits.setdefault(outcome.declared.key.name, {})[outcome.declared.key.kind] = outcome
+def _changes(jobs: Iterable[DeclareJob]) -> Iterator[_Change]:
+    limits: dict[str, dict[str, DeclareJob]] = {}
+    for job in jobs:
+        limits.setdefault(job.key.name, {})[job.key.kind] = job
     for parts in limits.values():
         if any(part.failed for part in parts.values()) or not any(part.written for part in parts.values()):
             continue
         policy, binding = parts.get(POLICY), parts.get(BINDING)
-        stays = policy is not None and binding is not None and policy.declared.state == "present"
-        before = limit_of(policy.live_before or {}) if policy is not None else None
-        after = limit_of(policy.declared.manifest) if policy is not None and stays else None
+        stays = policy is not None and binding is not None and policy.goal.state == "present"
+        before = limit_of(policy.before.live or {}) if policy is not None else None
+        after = limit_of(policy.goal.manifest) if policy is not None and stays else None
         speaks = policy is not None and after is not None and after.action != AUDIT
-        message = probe_message(policy.declared.manifest) if policy is not None and speaks else ""
+        message = probe_message(policy.goal.manifest) if policy is not None and speaks else ""
         yield _Change(policy or next(iter(parts.values())), before, after, message)
 
 
@@ -118,7 +118,7 @@ def _problem(session: Session, test: _Test) -> str:
             if problem := _answer_problem(session, test):
                 return problem
     except (_Unknown, RequestFailed) as error:
-        test.outcome.warn(_CANNOT_TELL.format(error))
+        test.job.warn(_CANNOT_TELL.format(error))
     return ""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest
+from ..._resolver.change.declared import DeclareJob
 
 if TYPE_CHECKING:
     from .limits import ClusterLimits
@@ -22,5 +22,5 @@ class Governance(VMExtension):
 
         return ClusterLimits(self.task.session)
 
-    def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        return [] if admitted is None else self._limits.violations(admitted, outcome.live)
+    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
+        return [] if admitted is None else self._limits.violations(admitted, job.seen.live)

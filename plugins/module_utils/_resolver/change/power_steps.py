@@ -15,7 +15,7 @@ from ..kubevirt.vm.readiness import same_status
 from ..preflight.lost_objects import power_problem
 from ..preflight.object_keys import ObjectToRead, keys_for_expansion
 from . import power
-from .step import VM, VMI, Act, Decision, Facts, Job, Probe, Refusal, Refuse, Seen, Step
+from .step import RETRY, VM, VMI, Act, Decision, Facts, Job, Probe, Refusal, Refuse, Seen, Step
 
 # These verbs end, or begin, the guest of a VM.
 _GUEST_CHANGES: Final = (power.STARTED, power.STOPPED, power.RESTARTED)
@@ -24,7 +24,6 @@ _OVERTAKEN: Final = "another client changed the VM at the same time; run the tas
 
 REQUEST: Final = "request"
 _SETTLE: Final = "settle"
-_RETRY: Final = "retry"
 _REACH: Final = "reach"
 
 
@@ -61,7 +60,7 @@ def power_steps(
         Step("look up", steps.refuse_lost, needs=steps.keys),
         # A VM may have to stop, or start, by itself before KubeVirt takes the request.
         Step(_SETTLE, steps.refuse_unsettled, until=steps.until_settled),
-        Step(_RETRY, steps.retry, reads=lambda job: (VM, VMI) if _SETTLE in job.waited else ()),
+        Step(RETRY, steps.retry, reads=lambda job: (VM, VMI) if _SETTLE in job.waited else ()),
         Step(REQUEST, steps.request),
         Step("migrate", until=steps.until_migrated, kind=VMI),
         Step(_REACH, until=steps.until_reached),
@@ -132,7 +131,7 @@ class _PowerSteps:
         request, decision, vm = self._request_of(job), self._decision(job), job.seen.live
         if vm is None:
             return Refuse("the VM was deleted")
-        if decision.refusal and _RETRY not in job.done:
+        if decision.refusal and RETRY not in job.done:
             return Refuse(decision.refusal)
         if not decision.needed:
             return None
@@ -175,7 +174,7 @@ class _PowerSteps:
 
     def _state_progress(self, job: Job[Any], vm: Manifest | None) -> Progress:
         state = power.reached(self._request_of(job).state, vm)
-        acted = REQUEST in job.done or _RETRY in job.done
+        acted = REQUEST in job.done or RETRY in job.done
         return state.with_grace() if acted and vm is not None and same_status(vm, job.before.live or {}) else state
 
     def _is_reached(self, job: Job[Any]) -> bool:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 VM: Final = KINDS["VirtualMachine"]
 VMI: Final = KINDS["VirtualMachineInstance"]
 
+RETRY: Final = "retry"
+"""The step that makes a controller try again what has failed."""
+
 GoalT = TypeVar("GoalT")
 
 
@@ -69,7 +72,7 @@ class Job(Outcome, Generic[GoalT]):
 
     goal: what the task wants of the object. before, seen: the object before the first step, and as last seen.
     done: the steps whose writes took effect or, in check mode, would be sent. waited: the steps that ended a wait.
-    acted: one of the steps that were done is a change that the user asked for.
+    acted: one of the steps that were done is a change that the user asked for. label: the name in messages.
     """
 
     key: ObjectKey
@@ -79,16 +82,19 @@ class Job(Outcome, Generic[GoalT]):
     done: list[str] = field(default_factory=list)
     waited: list[str] = field(default_factory=list)
     acted: bool = False
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        self.label = self.label or self.key.label
 
     @property
     def changed(self) -> bool:
         """Whether the task changed the object, or would in check mode. True also if a later step failed."""
         return self.acted and (self.written or self.failed is None)
 
-    @property
-    def label(self) -> str:
-        """The name in messages."""
-        return self.key.label
+    def see(self, live: Manifest | None) -> None:
+        """Notes the object as it is now."""
+        self.seen = self.seen._replace(live=live)
 
 
 class Refusal(Protocol):

@@ -8,8 +8,9 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.writes.kind_handler import DeclareOutcome, Findings, KindHandler
+from ..._cluster.writes.kind_handler import KindHandler
 from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.change.declared import DeclareJob, Findings
 from ..._resolver.declare.plan import DELETE
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.webhooks.mutate import admit
@@ -29,12 +30,12 @@ class TemplateHandler(KindHandler):
         self._session = session
         self._checks = checks
 
-    def check(self, planned: list[DeclareOutcome]) -> Findings:
+    def check(self, planned: list[DeclareJob]) -> Findings:
         """Findings about a VM of each template, as warnings, because parameters may have other values."""
-        planned = [outcome for outcome in planned if outcome.action != DELETE]
+        planned = [job for job in planned if job.goal.action != DELETE]
         lookup = ClusterLookup(self._session)
         cluster = Cluster(lookup, kubevirt(self._session))
-        vms = [checkable(outcome.planned.manifest) for outcome in planned]
+        vms = [checkable(job.goal.plan.manifest) for job in planned]
         checkable_vms = [vm for vm in vms if vm is not None]
         lookup.gather(
             dict.fromkeys(
@@ -42,11 +43,11 @@ class TemplateHandler(KindHandler):
             )
         )
         return {
-            outcome: [
+            job: [
                 Finding(f"a VM of the template: {found.line}", WARNING, missing=found.missing)
                 for found in (
                     preflight.findings(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
                 )
             ]
-            for outcome, vm in zip(planned, vms)
+            for job, vm in zip(planned, vms)
         }

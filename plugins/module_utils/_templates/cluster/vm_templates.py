@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import ClassVar, Final
 
-from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import did_you_mean
+from ..._resolver.change.declared import DeclareJob
 from ..._resolver.choose.fitting import MissingObject
 from ..._resolver.declare.option_checks import oversized
 
@@ -25,21 +24,21 @@ class Templates(VMExtension):
         " template's manifest"
     }
 
-    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
-        complete_each(outcomes, OPTION, self._complete_one, check_mode)
+    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
+        complete_each(jobs, OPTION, self._complete_one, check_mode)
 
-    def _complete_one(self, outcome: DeclareOutcome) -> None:
+    def _complete_one(self, job: DeclareJob) -> None:
         """Gives the declared object the VM of its template. Raises FieldError and MissingObject."""
         from ..from_template import vm_from_template
 
-        declared = outcome.declared
+        declared = job.goal
         reference = declared.options[OPTION]
-        namespace, name = reference.get("namespace") or declared.key.namespace, reference["name"]
+        namespace, name = reference.get("namespace") or job.key.namespace, reference["name"]
         template = self._template(namespace, name)
-        templated = vm_from_template(template, declared.options, declared.manifest, outcome.live, secrets.token_hex())
+        templated = vm_from_template(template, declared.options, declared.manifest, job.seen.live, secrets.token_hex())
         self.task.secrets.update(templated.secrets)
-        outcome.declared = replace(declared, manifest=templated.manifest)
-        outcome.facts["from_template"] = {
+        declared.manifest = templated.manifest
+        job.goal.facts["from_template"] = {
             "name": name,
             "namespace": namespace,
             "parameters": templated.parameters,

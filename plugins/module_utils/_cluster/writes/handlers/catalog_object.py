@@ -12,12 +12,13 @@ from ...._resolver.api.manifest import Manifest, Options, labels_of
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.catalog.ownership import OPERATOR, is_deployed
 from ...._resolver.catalog.spec_changes import changes, predicted
+from ...._resolver.change.declared import NOT_PLANNED, DeclareJob, Findings
 from ...._resolver.declare.plan import DELETE, Plan
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.catalog_users import CatalogUsers, labels
 from ...task import Task
-from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
+from ..kind_handler import KindHandler
 
 _KEPT: Final = "the object exists and was not declared by this collection"
 
@@ -49,18 +50,18 @@ class CatalogObjectHandler(KindHandler):
             return f"the object belongs to the catalog {owner}"
         return skip_reason(live, self._existing)
 
-    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
-        outcome.skip_reason = self.skip_reason(outcome.live) if outcome.live is not None else None
-        if outcome.skip_reason is None:
-            return super().plan(outcome, task)
-        if outcome.skip_reason != _KEPT and not self._replaces and (missed := self._missed(outcome, task)):
-            outcome.warn(missed.format(outcome.skip_reason))
+    def plan(self, job: DeclareJob, task: Task) -> Plan:
+        job.goal.skip_reason = self.skip_reason(job.seen.live) if job.seen.live is not None else None
+        if job.goal.skip_reason is None:
+            return super().plan(job, task)
+        if job.goal.skip_reason != _KEPT and not self._replaces and (missed := self._missed(job, task)):
+            job.warn(missed.format(job.goal.skip_reason))
         return NOT_PLANNED
 
-    def _missed(self, outcome: DeclareOutcome, task: Task) -> str:
+    def _missed(self, job: DeclareJob, task: Task) -> str:
         """A warning, to format with the reason, that an object is left otherwise than declared; "" if it is not."""
         try:
-            step = super().plan(outcome, task)
+            step = super().plan(job, task)
         except FieldError:
             # The object comes from a newer KubeVirt.
             return ""
@@ -71,20 +72,20 @@ class CatalogObjectHandler(KindHandler):
         differs = "spec" in changed or (changed and not self._catalog)
         return "not as declared: {}; declare another name" if differs else ""
 
-    def check(self, planned: list[DeclareOutcome]) -> Findings:
-        return {outcome: self._findings(outcome) for outcome in planned}
+    def check(self, planned: list[DeclareJob]) -> Findings:
+        return {job: self._findings(job) for job in planned}
 
-    def _findings(self, outcome: DeclareOutcome) -> list[Finding]:
-        if outcome.action == DELETE:
-            return [] if self._force else self._use(outcome)
-        deprecated = _deprecated(outcome.planned.manifest, self._session)
+    def _findings(self, job: DeclareJob) -> list[Finding]:
+        if job.goal.action == DELETE:
+            return [] if self._force else self._use(job)
+        deprecated = _deprecated(job.goal.plan.manifest, self._session)
         # A catalog warns of its users once, for all its objects together.
-        return deprecated if self._catalog else [*deprecated, *_taken(outcome.live), *self._drift(outcome)]
+        return deprecated if self._catalog else [*deprecated, *_taken(job.seen.live), *self._drift(job)]
 
-    def _drift(self, outcome: DeclareOutcome) -> list[Finding]:
-        live = outcome.live
+    def _drift(self, job: DeclareJob) -> list[Finding]:
+        live = job.seen.live
         if live is None or not changes(
-            live, predicted(outcome.planned.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
+            live, predicted(job.goal.plan.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
         ):
             return []
         try:
@@ -94,9 +95,9 @@ class CatalogObjectHandler(KindHandler):
         text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
         return [Finding(text, severity=WARNING)] if vms else []
 
-    def _use(self, outcome: DeclareOutcome) -> list[Finding]:
+    def _use(self, job: DeclareJob) -> list[Finding]:
         try:
-            users = self.users.all_using(ObjectKey.of(outcome.live)) if outcome.live is not None else []
+            users = self.users.all_using(ObjectKey.of(job.seen.live)) if job.seen.live is not None else []
         except RequestFailed as error:
             text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
             return [Finding(text)]

@@ -11,6 +11,8 @@ from ...._resolver.api.finding import WARNING, Finding
 from ...._resolver.api.manifest import Manifest, Progress, namespaced_name
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.write import merge_patch
+from ...._resolver.change.declared import DeclareJob, Findings
+from ...._resolver.change.step import RETRY
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.losses import loss
 from ...._resolver.declare.plan import Plan
@@ -33,7 +35,7 @@ from ...client.session import Session
 from ...reads.snapshot import read_objects
 from ...task import Task
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..kind_handler import DeclareOutcome, Findings, KindHandler
+from ..kind_handler import KindHandler
 from ..plugging import plug
 from ..restarts import pending_effects
 from ..send import send
@@ -65,43 +67,43 @@ class VirtualMachineHandler(KindHandler):
         self._guests: dict[ObjectKey, Manifest | None] = {}
         # The VMs that the task does not declare, and those that it does.
         self._others: dict[Name, list[Use]] = {}
-        self._present: list[DeclareOutcome] = []
+        self._present: list[DeclareJob] = []
 
     def see_others(self, objects: list[Manifest]) -> None:
         self._others.update(
             (namespaced_name(vm), uses(vm)) for vm in objects if not vm["metadata"].get("deletionTimestamp")
         )
 
-    def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
-        self._present = outcomes
+    def complete(self, jobs: list[DeclareJob], check_mode: bool) -> None:
+        self._present = jobs
         for extension in self._extensions:
-            extension.complete(outcomes, check_mode)
+            extension.complete(jobs, check_mode)
 
-    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
-        manifest, live = outcome.declared.manifest, outcome.live
-        if outcome.declared.state == "absent":
-            return super().plan(outcome, task)
+    def plan(self, job: DeclareJob, task: Task) -> Plan:
+        manifest, live = job.goal.manifest, job.seen.live
+        if job.goal.state == "absent":
+            return super().plan(job, task)
         step, plugged = virtual_machine.plan_vm(manifest, live, self.manager, task.force_conflicts, task.take_over)
-        outcome.warnings += plugged_warnings(plugged, live)
+        job.warnings += plugged_warnings(plugged, live)
         refused = step.refusal or (step.conflict and not task.force_conflicts)
         if live is not None and not refused and (warning := loss(step, live)):
-            outcome.warn(warning)
-            outcome.of_change.append(warning)
+            job.warn(warning)
+            job.goal.of_change.append(warning)
         return step
 
-    def check(self, planned: list[DeclareOutcome]) -> Findings:
-        planned = [outcome for outcome in planned if outcome.action != plan.DELETE]
+    def check(self, planned: list[DeclareJob]) -> Findings:
+        planned = [job for job in planned if job.goal.action != plan.DELETE]
         if not planned:
             return {}
         cluster = self._lookup.cluster
-        vms = [plan.merged(outcome.planned, outcome.live) for outcome in planned]
+        vms = [plan.merged(job.goal.plan, job.seen.live) for job in planned]
         keys = dict.fromkeys(
             key
-            for outcome, vm in zip(planned, vms)
+            for job, vm in zip(planned, vms)
             for key in (
                 *keys_for_admission(vm, cluster.release),
-                *keys_for_start(vm, outcome.live),
-                *keys_for_disks(vm, outcome.live),
+                *keys_for_start(vm, job.seen.live),
+                *keys_for_disks(vm, job.seen.live),
             )
         )
         pairs = list(zip(planned, vms))
@@ -114,173 +116,162 @@ class VirtualMachineHandler(KindHandler):
         findings_by_key: dict[str, list[Finding]] = {}
         shared = self._collisions(pairs)
         found = {}
-        for outcome, vm in pairs:
+        for job, vm in pairs:
             # The effect of a change of the spec needs the admission of each VM.
-            cache_key = None if _changes_spec(outcome) else admission_cache_key(vm, outcome.live, cluster)
+            cache_key = None if _changes_spec(job) else admission_cache_key(vm, job.seen.live, cluster)
             findings = findings_by_key.get(cache_key) if cache_key is not None else None
             if findings is None:
-                findings = self._findings(outcome, vm, cluster)
+                findings = self._findings(job, vm, cluster)
                 # A finding may name the revision that this VM has captured.
-                if cache_key is not None and (outcome.live is None or not findings):
+                if cache_key is not None and (job.seen.live is None or not findings):
                     findings_by_key[cache_key] = findings
-            adopt = bool(outcome.declared.options.get("adopt_disks"))
-            existing = list(existing_disks(vm, outcome.live, self._lookup, adopt=adopt))
+            adopt = bool(job.goal.options.get("adopt_disks"))
+            existing = list(existing_disks(vm, job.seen.live, self._lookup, adopt=adopt))
             told = {finding.field for finding in existing}
             others = [finding for finding in shared.get(namespaced_name(vm), ()) if finding.field not in told]
-            found[outcome] = [*findings, *existing, *others, *assumption]
+            found[job] = [*findings, *existing, *others, *assumption]
         return found
 
-    def _collisions(self, planned: list[tuple[DeclareOutcome, Manifest]]) -> dict[Name, list[Finding]]:
+    def _collisions(self, planned: list[tuple[DeclareJob, Manifest]]) -> dict[Name, list[Finding]]:
         """The findings about planned VMs beside each other, and beside VMs that stay as they are."""
-        present = [outcome.live for outcome in self._present if outcome.live is not None]
+        present = [job.seen.live for job in self._present if job.seen.live is not None]
         vms = {namespaced_name(vm): uses(vm) for vm in (*present, *(vm for _outcome, vm in planned))}
         made = {namespaced_name(vm): created_volumes(vm) for vm in present}
         return collisions({**self._others, **vms}, made)
 
-    def _findings(self, outcome: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
+    def _findings(self, job: DeclareJob, vm: Manifest, cluster: Cluster) -> list[Finding]:
         # Only a VM to be written is judged; most are unchanged.
         from ...._resolver.preflight import findings as preflight
 
-        future = admit(vm, outcome.live, cluster)
-        if _changes_spec(outcome):
-            self._admissions[outcome.declared.key] = future
+        future = admit(vm, job.seen.live, cluster)
+        if _changes_spec(job):
+            self._admissions[job.key] = future
         return [
-            *(
-                finding
-                for extension in self._extensions
-                for finding in extension.findings(outcome, vm, future.admitted)
-            ),
-            *preflight.findings(future, outcome.live, cluster, self._lookup.list, self._checks),
+            *(finding for extension in self._extensions for finding in extension.findings(job, vm, future.admitted)),
+            *preflight.findings(future, job.seen.live, cluster, self._lookup.list, self._checks),
         ]
 
-    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_effects(self, planned: list[DeclareJob], check_mode: bool) -> None:
         self._warn_of_sizes(planned)
         self._set_effects(planned)
-        deleted = {outcome: outcome.live for outcome in planned if outcome.action == plan.DELETE and outcome.live}
-        for outcome, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
-            outcome.retained = retained
+        deleted = {job: job.seen.live for job in planned if job.goal.action == plan.DELETE and job.seen.live}
+        for job, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
+            job.goal.retained = retained
         self._forecast_restarts(planned, check_mode)
 
-    def _forecast_restarts(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
-        for outcome in planned:
+    def _forecast_restarts(self, planned: list[DeclareJob], check_mode: bool) -> None:
+        for job in planned:
             # A VM that is to be restarted needs nothing more.
-            outcome.restart = False
-            outcome.restart = self._may_restart and may_restart(outcome)
+            job.goal.restart = False
+            job.goal.restart = self._may_restart and may_restart(job)
             if check_mode and self._may_restart:
-                warn_in_check_mode(outcome)
+                warn_in_check_mode(job)
             # KubeVirt reports a lost revision only after it has looked at the VM again.
-            if outcome.restart and power_problem(outcome.live or {}, self._lookup, self._lookup.cluster.release):
-                outcome.restart = False
+            if job.goal.restart and power_problem(job.seen.live or {}, self._lookup, self._lookup.cluster.release):
+                job.goal.restart = False
 
-    def _warn_of_sizes(self, planned: list[DeclareOutcome]) -> None:
+    def _warn_of_sizes(self, planned: list[DeclareJob]) -> None:
         """Warns of VMs whose matchers the cluster has replaced, and that have another size than is declared."""
-        expanded = [outcome for outcome in planned if _is_expanded(outcome)]
+        expanded = [job for job in planned if _is_expanded(job)]
         if not expanded:
             return
         cluster = self._lookup.cluster
-        vms = (vm for outcome in expanded for vm in (outcome.declared.manifest, outcome.live or {}))
+        vms = (vm for job in expanded for vm in (job.goal.manifest, job.seen.live or {}))
         self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
-        for outcome in expanded:
-            outcome.warnings += filter(
-                None, [virtual_machine.size_mismatch(outcome.declared.manifest, outcome.live or {}, cluster)]
+        for job in expanded:
+            job.warnings += filter(
+                None, [virtual_machine.size_mismatch(job.goal.manifest, job.seen.live or {}, cluster)]
             )
 
-    def _set_effects(self, planned: list[DeclareOutcome]) -> None:
+    def _set_effects(self, planned: list[DeclareJob]) -> None:
         """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
         that is created or deleted, and for an unchanged one that needs nothing.
         """
         self._set_earlier_effects(planned)
-        self._compare(
-            {outcome: self._future(outcome, self._lookup.cluster) for outcome in planned if _changes_spec(outcome)}
-        )
+        self._compare({job: self._future(job, self._lookup.cluster) for job in planned if _changes_spec(job)})
 
-    def _set_earlier_effects(self, planned: list[DeclareOutcome]) -> None:
-        same = [outcome for outcome in planned if _is_kept(outcome) and not _changes_spec(outcome)]
+    def _set_earlier_effects(self, planned: list[DeclareJob]) -> None:
+        same = [job for job in planned if _is_kept(job) and not _changes_spec(job)]
         # Only a task that may restart guests reads the guests for which KubeVirt asks nothing.
-        vms = [outcome.live or {} for outcome in same]
-        for outcome, effect in zip(same, pending_effects(self._session, vms, unrequested=self._may_restart)):
+        vms = [job.seen.live or {} for job in same]
+        for job, effect in zip(same, pending_effects(self._session, vms, unrequested=self._may_restart)):
             waits = effect is not None and (effect.needs == RESTART or effect.restart_superfluous)
-            others = GuestEffect(NOTHING) if outcome.action == plan.APPLY else None
-            outcome.effect = effect if waits else others
+            others = GuestEffect(NOTHING) if job.goal.action == plan.APPLY else None
+            job.goal.effect = effect if waits else others
 
-    def _compare(self, futures: Mapping[DeclareOutcome, AdmissionResult]) -> None:
+    def _compare(self, futures: Mapping[DeclareJob, AdmissionResult]) -> None:
         """Sets the effects of changes on guests, each of which is read once. futures: the VMs after the changes."""
         if not futures:
             return
-        unread = [outcome for outcome in futures if outcome.declared.key not in self._guests]
+        unread = [job for job in futures if job.key not in self._guests]
         try:
             vmis = read_objects(self._session, map(_vmi_key, unread))
         except RequestFailed:
-            for outcome in unread:
-                outcome.effect = GuestEffect(UNKNOWN)
+            for job in unread:
+                job.goal.effect = GuestEffect(UNKNOWN)
         else:
-            self._guests.update({outcome.declared.key: vmis.get(_vmi_key(outcome)) for outcome in unread})
-        guests = {
-            outcome: self._guests[outcome.declared.key] for outcome in futures if outcome.declared.key in self._guests
-        }
+            self._guests.update({job.key: vmis.get(_vmi_key(job)) for job in unread})
+        guests = {job: self._guests[job.key] for job in futures if job.key in self._guests}
         cluster = self._lookup.cluster
         self._lookup.gather(
             key
-            for outcome, vmi in guests.items()
+            for job, vmi in guests.items()
             if vmi is not None
-            for key in keys_for_guest(outcome.answer or outcome.live or {}, vmi, cluster.release)
+            for key in keys_for_guest(job.goal.answer or job.seen.live or {}, vmi, cluster.release)
         )
         plugging = cluster._replace(kubevirt=replace(cluster.kubevirt, requests_plugs=True))
-        for outcome, vmi in guests.items():
-            known = plugging if self._plugs.get(outcome.declared.key) else cluster
-            outcome.effect = admitted_effect(outcome.live_before or {}, futures[outcome], vmi, known)
+        for job, vmi in guests.items():
+            known = plugging if self._plugs.get(job.key) else cluster
+            job.goal.effect = admitted_effect(job.before.live or {}, futures[job], vmi, known)
 
-    def _future(self, outcome: DeclareOutcome, cluster: Cluster) -> AdmissionResult:
+    def _future(self, job: DeclareJob, cluster: Cluster) -> AdmissionResult:
         """The changed VM as admission leaves it; notes the volumes to plug."""
-        key, live = outcome.declared.key, outcome.live or {}
-        future = self._admissions.pop(key, None) or admit(plan.merged(outcome.planned, live), live, cluster)
+        key, live = job.key, job.seen.live or {}
+        future = self._admissions.pop(key, None) or admit(plan.merged(job.goal.plan, live), live, cluster)
         if future.admitted is not None:
             self._plugs[key] = plug_requests(future.admitted, live, cluster.kubevirt)
         return future
 
-    def write(self, session: Session, outcome: DeclareOutcome, task: Task) -> None:
-        plug(session, outcome, self._plugs.get(outcome.declared.key, {}), task.wait_timeout)
-        if outcome.failed is None:
-            super().write(session, outcome, task)
+    def write(self, session: Session, job: DeclareJob, task: Task) -> None:
+        plug(session, job, self._plugs.get(job.key, {}), task.wait_timeout)
+        if job.failed is None:
+            super().write(session, job, task)
             for extension in self._extensions:
-                extension.write_related(outcome, session)
-        if outcome.answer is None:
-            self._guests.pop(outcome.declared.key, None)
+                extension.write_related(job, session)
+        if job.goal.answer is None:
+            self._guests.pop(job.key, None)
 
     def rest(self, manifest: Manifest, live: Manifest) -> Plan:
         return virtual_machine.plan_vm(manifest, live, self.manager)[0]
 
-    def revise(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
-        outcomes = [outcome for outcome in outcomes if outcome.live_before is not None]
-        self._set_earlier_effects(outcomes)
+    def revise(self, jobs: list[DeclareJob], check_mode: bool) -> None:
+        jobs = [job for job in jobs if job.before.live is not None]
+        self._set_earlier_effects(jobs)
         self._compare(
-            {
-                outcome: AdmissionResult(outcome.answer or {}, outcome.answer)
-                for outcome in outcomes
-                if _changes_spec(outcome)
-            }
+            {job: AdmissionResult(job.goal.answer or {}, job.goal.answer) for job in jobs if _changes_spec(job)}
         )
         self._guests.clear()
         if check_mode:
-            self._forecast_restarts(outcomes, check_mode)
+            self._forecast_restarts(jobs, check_mode)
 
-    def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
+    def restart(self, jobs: list[DeclareJob], deadline: float) -> None:
         if self._may_restart or self._options["wait"]:
-            restart_declared(self._session, outcomes, self._may_restart, self._options["concurrency"], deadline)
+            restart_declared(self._session, jobs, self._may_restart, self._options["concurrency"], deadline)
         if self._options["wait"]:
-            self._retry([outcome for outcome in outcomes if not (outcome.failed or outcome.written)])
+            self._retry([job for job in jobs if not (job.failed or job.written)])
 
-    def _retry(self, outcomes: list[DeclareOutcome]) -> None:
+    def _retry(self, jobs: list[DeclareJob]) -> None:
         """Makes virt-controller try again what has failed before, and what it would repeat only minutes later.
 
         No declared field changes. A user who may not write the VM waits for virt-controller.
         """
-        patches = {outcome: patch for outcome in outcomes if outcome.live and (patch := retry_patch(outcome.live))}
+        patches = {job: patch for job in jobs if job.seen.live and (patch := retry_patch(job.seen.live))}
 
-        def retry(outcome: DeclareOutcome) -> None:
-            write = merge_patch(outcome.declared.key.path, patches[outcome], fieldManager=self._session.field_manager)
+        def retry(job: DeclareJob) -> None:
+            write = merge_patch(job.key.path, patches[job], fieldManager=self._session.field_manager)
             with contextlib.suppress(RequestFailed):
-                outcome.retried = send(self._session, write) is not None
+                if send(self._session, write) is not None:
+                    job.done.append(RETRY)
 
         map_concurrently(retry, patches, self._options["concurrency"])
 
@@ -296,20 +287,20 @@ class VirtualMachineHandler(KindHandler):
         return wait(self._session, namespace, objects, timeout)
 
 
-def _is_kept(outcome: DeclareOutcome) -> bool:
+def _is_kept(job: DeclareJob) -> bool:
     """Whether the VM is in the cluster and is not deleted."""
-    return outcome.live is not None and outcome.action != plan.DELETE
+    return job.seen.live is not None and job.goal.action != plan.DELETE
 
 
-def _is_expanded(outcome: DeclareOutcome) -> bool:
+def _is_expanded(job: DeclareJob) -> bool:
     """Whether the cluster has replaced the matchers of a VM that stays."""
-    return _is_kept(outcome) and virtual_machine.expanded(outcome.declared.manifest, outcome.live or {})
+    return _is_kept(job) and virtual_machine.expanded(job.goal.manifest, job.seen.live or {})
 
 
-def _changes_spec(outcome: DeclareOutcome) -> bool:
-    step = outcome.planned
+def _changes_spec(job: DeclareJob) -> bool:
+    step = job.goal.plan
     return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
 
 
-def _vmi_key(outcome: DeclareOutcome) -> ObjectKey:
-    return ObjectKey(_VMI, outcome.declared.key.namespace, outcome.declared.key.name)
+def _vmi_key(job: DeclareJob) -> ObjectKey:
+    return ObjectKey(_VMI, job.key.namespace, job.key.name)

@@ -14,8 +14,8 @@ from plugins.module_utils._boot_sources.cluster.boot_source_state import BootSou
 from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, upload
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declared import declare_job
 from scripted_server import Store, session_with, status
 
 CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims"
@@ -57,10 +57,10 @@ def boot_source(folder: Path, **file_options: Any) -> BootSourceState:
     defaults = {"archive": False, "volume": "golden", "claim": True, "create": True, "tries": 5, "ready_timeout": 5}
     file = {"path": str(path), **defaults, **file_options}
     options = {"name": "golden", "namespace": "shop", "size": "1Gi", "upload": file}
-    entry = DeclaredObject(
-        "", ObjectKey("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
+    job = declare_job(
+        ObjectKey("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
     )
-    return BootSourceState(DeclareOutcome(entry), volume="golden")
+    return BootSourceState(job, volume="golden")
 
 
 @pytest.mark.parametrize("claim", [True, False])

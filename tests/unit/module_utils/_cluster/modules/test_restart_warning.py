@@ -7,8 +7,9 @@ import pytest
 from plugins.module_utils._cluster.modules.declaration import Declaration
 from plugins.module_utils._cluster.modules.virtual_machine import vm_details
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declared import NOT_PLANNED, DeclareJob, declare_job
+from plugins.module_utils._resolver.change.step import Seen
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 
@@ -16,22 +17,20 @@ REMEDY = "set restart: if_required"
 WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "True"}]}
 
 
-def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, status: Any = None) -> DeclareOutcome:
+def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, status: Any = None) -> DeclareJob:
     key = ObjectKey("VirtualMachine", "shop", name)
     live = {
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {"runStrategy": "Always"},
         "status": status or {"created": True},
     }
-    return DeclareOutcome(
-        DeclaredObject(f"shop/{name}", key, "present", {}),
-        NOT_PLANNED._replace(action=action),
-        effect=effect,
-        live=live,
-    )
+    job = declare_job(key, "present", {})
+    job.goal.plan, job.goal.effect = NOT_PLANNED._replace(action=action), effect
+    job.seen = Seen(live)
+    return job
 
 
-def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
+def warnings(*results: DeclareJob, check: bool = False, restart: str = "never") -> list[str]:
     declaration = Declaration("virtual_machines", {"name": {}, "state": {}}, dict, describe=vm_details)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     task = Task(check_mode=check)

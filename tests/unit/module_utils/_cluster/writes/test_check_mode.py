@@ -7,9 +7,10 @@ import pytest
 
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import KindHandler
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
 from plugins.module_utils._resolver.declare import plan
 from scripted_server import Manifest, Store, session_with, status
 
@@ -37,8 +38,8 @@ def manifest(name: str) -> Manifest:
 
 def check(
     store: Answer, *names: str, state: str = "present", handler: KindHandler = SIZES, **how: Any
-) -> list[DeclareOutcome]:
-    entries = [DeclaredObject(f"shop/{name}", ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
+) -> list[DeclareJob]:
+    entries = [declare_job(ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
     with session_with(store) as session:
         return declare(session, handler, entries, Task(check_mode=True, concurrency=1, **how))
 
@@ -50,7 +51,12 @@ def empty(**answers: Any) -> Store:
 def test_check_mode_sends_dry_runs_only() -> None:
     store = Store({PLACE: [manifest("there")]})
     created, applied = check(store, "new", "there")
-    assert (created.action, created.changed, applied.action, applied.changed) == (plan.CREATE, True, plan.APPLY, True)
+    assert (created.goal.action, created.changed, applied.goal.action, applied.changed) == (
+        plan.CREATE,
+        True,
+        plan.APPLY,
+        True,
+    )
     assert store.dry_runs == [("PATCH", f"{PLACE}/new"), ("PATCH", f"{PLACE}/there")]
     assert store.writes == []
     check(store, "new", server_dry_run=False)
@@ -60,7 +66,7 @@ def test_check_mode_sends_dry_runs_only() -> None:
 def test_a_deletion_is_a_dry_run_too() -> None:
     store = Store({PLACE: [manifest("there")]})
     (result,) = check(store, "there", state="absent")
-    assert (result.action, result.changed, result.failed) == (plan.DELETE, True, None)
+    assert (result.goal.action, result.changed, result.failed) == (plan.DELETE, True, None)
     assert (store.dry_runs, store.writes) == ([("DELETE", f"{PLACE}/there")], [])
 
 
@@ -84,11 +90,11 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
 def test_object_refused_by_dry_run_is_not_restarted() -> None:
     def restarts(planned: list[Any], _check_mode: bool) -> None:
         for result in planned:
-            result.restart = True
+            result.goal.restart = True
 
     store = empty(bad=status(422, "no", "Invalid"))
     refused, fine = check(store, "bad", "good", handler=handler_with(predict_effects=restarts))
-    assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
+    assert (refused.failed is not None, refused.goal.restart, fine.goal.restart) == (True, False, True)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +159,7 @@ def test_dry_run_sends_merge_patch_without_apply() -> None:
 def test_missing_objects_are_warnings_in_check_mode_only() -> None:
     finds = handler_with(
         check=lambda planned: {
-            result: [Finding(f"{result.declared.key.name} is not there", missing=result.declared.key.name == "gone")]
+            result: [Finding(f"{result.key.name} is not there", missing=result.key.name == "gone")]
             for result in planned
         },
     )
@@ -166,7 +172,7 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
         (gone,) = check(empty(gone=answer), "gone", handler=finds)
         assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
-        entry = DeclaredObject("shop/gone", ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
+        entry = declare_job(ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
         (run,) = declare(session, finds, [entry], Task())
     assert (run.failed, run.warnings) == ("gone is not there", [])
 

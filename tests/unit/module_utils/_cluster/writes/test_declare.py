@@ -10,10 +10,11 @@ import pytest
 from plugins.module_utils._cluster.reads import watch
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import KindHandler
 from plugins.module_utils._resolver.api.finding import WARNING, Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
 from plugins.module_utils._resolver.declare import plan
 from scripted_server import Exact, Manifest, Store, applied, forbidden, session_with, status
 
@@ -36,14 +37,14 @@ def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
     }
 
 
-def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> DeclaredObject:
+def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> DeclareJob:
     created = manifest(name, namespace)
-    return DeclaredObject(f"{namespace}/{name}", ObjectKey(KIND, namespace, name), state, created, **options)
+    return declare_job(ObjectKey(KIND, namespace, name), state, created, **options)
 
 
 def run(
-    store: Any, *entries: DeclaredObject, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
-) -> list[DeclareOutcome]:
+    store: Any, *entries: DeclareJob, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
+) -> list[DeclareJob]:
     with session_with(store) as session:
         return declare(session, handler, list(entries), Task(concurrency=concurrency, **settings))
 
@@ -55,8 +56,8 @@ def empty(*namespaces: str) -> Store:
 def test_invalid_entry_stops_the_task() -> None:
     store = empty("shop")
     wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
-    assert (wrong.failed, wrong.skip_reason) == ("name: is wrong", None)
-    assert (right.failed, right.skip_reason) == (None, "not sent because other entries are invalid")
+    assert (wrong.failed, wrong.goal.skip_reason) == ("name: is wrong", None)
+    assert (right.failed, right.goal.skip_reason) == (None, "not sent because other entries are invalid")
     assert store.asked == []
 
 
@@ -67,12 +68,16 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
     for result in (first, second):
         assert 'resources: ["virtualmachineinstancetypes"], verbs: ["list"]' in str(result.failed)
         assert not result.changed
-    assert (other.failed, other.action, store.writes) == (None, plan.CREATE, [("PATCH", PATH.format("shop") + "/c")])
+    assert (other.failed, other.goal.action, store.writes) == (
+        None,
+        plan.CREATE,
+        [("PATCH", PATH.format("shop") + "/c")],
+    )
 
 
 def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
     picky = handler_with(
-        check=lambda planned: {result: [Finding("too small")] for result in planned if result.declared.key.name == "a"},
+        check=lambda planned: {result: [Finding("too small")] for result in planned if result.key.name == "a"},
     )
     store = empty("shop")
     refused, spared = run(store, entry("a"), entry("b"), handler=picky, fail_fast=True)
@@ -86,7 +91,7 @@ def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
 def test_fail_fast_sends_nothing_after_a_failed_write() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
-    settled: list[DeclareOutcome] = []
+    settled: list[DeclareJob] = []
     patient = handler_with(
         restart=lambda _session, results, _deadline: settled.extend(results),
         due=lambda _result: True,
@@ -137,8 +142,8 @@ def test_written_object_has_new_spec_and_old_status() -> None:
     store.answers["PATCH", "/a"] = 200, answered
     store.answers["PATCH", "/b"] = 200, answered
     changed, created = run(store, entry("a"), entry("b"))
-    assert changed.live == {**live, **answered, "spec": manifest("a")["spec"]}
-    assert created.live == {**manifest("b"), **answered, "metadata": {**answered["metadata"], "name": "b"}}
+    assert changed.seen.live == {**live, **answered, "spec": manifest("a")["spec"]}
+    assert created.seen.live == {**manifest("b"), **answered, "metadata": {**answered["metadata"], "name": "b"}}
 
 
 def conflict(field: str, manager: str) -> tuple[int, Manifest]:
@@ -198,8 +203,8 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
 
     handler = handler_with(await_dependents=await_dependents)
     result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), handler=handler, wait=True)
-    assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
-    assert (never.action, never.failed) == (plan.NONE, None)
+    assert (result.goal.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
+    assert (never.goal.action, never.failed) == (plan.NONE, None)
     assert requests == [("shop", ["a"])]
 
 
@@ -240,7 +245,7 @@ def test_terminating_object_is_recreated_once_gone(successor: bool) -> None:
         return store(method, path, query)
 
     (result,) = run(answer, entry("a"), wait_timeout=1)
-    assert (result.action, result.written, result.failed) == (plan.CREATE, True, None)
+    assert (result.goal.action, result.written, result.failed) == (plan.CREATE, True, None)
     assert looks[:2] == [0, 0]
 
 
@@ -255,13 +260,13 @@ def test_object_stuck_in_deletion_fails_without_write() -> None:
 def test_check_mode_plans_terminating_objects_without_dry_run() -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
     (result,) = run(store, entry("a"), check_mode=True)
-    assert (result.action, result.changed, store.writes) == (plan.CREATE, True, [])
+    assert (result.goal.action, result.changed, store.writes) == (plan.CREATE, True, [])
 
 
 def test_terminating_object_is_awaited_not_deleted_again() -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
     (result,) = run(store, entry("a", state="absent"))
-    assert (result.action, result.changed, store.writes) == (plan.NONE, False, [])
+    assert (result.goal.action, result.changed, store.writes) == (plan.NONE, False, [])
     (late,) = run(store, entry("a", state="absent"), wait=True, wait_timeout=0.2)
     assert "the object to disappear" in str(late.failed)
 
@@ -275,7 +280,7 @@ def test_object_with_another_uid_counts_as_deleted() -> None:
         return store(method, path, query)
 
     (result,) = run(answer, entry("a", state="absent"), wait=True, wait_timeout=5)
-    assert (result.action, result.failed) == (plan.NONE, None)
+    assert (result.goal.action, result.failed) == (plan.NONE, None)
 
 
 def test_failed_deletion_is_not_awaited() -> None:
@@ -329,16 +334,16 @@ def test_answer_decides_what_changed(check_mode: bool) -> None:
     handler = handler_with(check=lambda planned: {result: [Finding(warning, WARNING)] for result in planned})
     store.answers["PATCH", "/a"] = 200, other(live, 2, resourceVersion="2")
     (same,) = run(store, entry("a"), handler=handler, check_mode=check_mode)
-    assert (same.action, same.changed, same.shown_change) == (plan.NONE, False, ({}, {}))
+    assert (same.goal.action, same.changed, same.goal.shown_change) == (plan.NONE, False, ({}, {}))
     # A warning of the change is none of an object that stays as it is.
     assert same.warnings == [
         "spec.cpu.guest: declared 1, but an admission webhook or policy of the cluster makes it 2;"
         " declare that, or change what sets it"
     ]
-    assert (same.answer, len(store.writes), len(store.dry_runs)) == (None, not check_mode, check_mode)
+    assert (same.goal.answer, len(store.writes), len(store.dry_runs)) == (None, not check_mode, check_mode)
 
     store.answers["PATCH", "/a"] = 200, other(live, 4)
     (changed,) = run(store, entry("a"), handler=handler, check_mode=check_mode)
-    assert (changed.action, changed.shown_change[1]) == (plan.APPLY, {"spec": {"cpu": {"guest": 4}}})
-    assert warning in changed.warnings and changed.live is not None
-    assert changed.live["spec"]["cpu"]["guest"] == (2 if check_mode else 4)
+    assert (changed.goal.action, changed.goal.shown_change[1]) == (plan.APPLY, {"spec": {"cpu": {"guest": 4}}})
+    assert warning in changed.warnings and changed.seen.live is not None
+    assert changed.seen.live["spec"]["cpu"]["guest"] == (2 if check_mode else 4)

@@ -12,9 +12,9 @@ from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import engine, restarts
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import restart_declared
-from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
+from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
 from plugins.module_utils._resolver.change.revision_steps import (
     RevisionJob,
     is_changed,
@@ -22,6 +22,7 @@ from plugins.module_utils._resolver.change.revision_steps import (
     needs,
     needs_restart_still,
 )
+from plugins.module_utils._resolver.change.step import Seen
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -200,10 +201,10 @@ def test_forbidden_generation_bump_warns_once(restart: str) -> None:
     assert "vm is forbidden" in reset[0]
 
 
-def declare(cluster: RestartingVM) -> DeclareOutcome:
+def declare(cluster: RestartingVM) -> DeclareJob:
     """The outcome of a task that declares the VM as it is, and may restart it."""
-    entry = DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
-    result = DeclareOutcome(entry, live=cluster.vm)
+    result = declare_job(ObjectKey("VirtualMachine", "shop", "db"), "present", {})
+    result.seen = Seen(cluster.vm)
     with session_with(cluster) as session:
         restart_declared(session, [result], True, 16, deadline=float("inf"))
     return result
@@ -215,7 +216,7 @@ def test_declared_vm_whose_generation_cannot_be_bumped(code: int, failed: str | 
     run(cluster, "never")
     cluster.code = code
     result = declare(cluster)
-    assert (result.restart, result.failed, cluster.restarts) == (failed is None, failed, failed is None)
+    assert (result.goal.restart, result.failed, cluster.restarts) == (failed is None, failed, failed is None)
     denied = any(item.startswith("cannot reset the condition RestartRequired") for item in result.warnings)
     assert denied is (failed is None)
 
@@ -301,7 +302,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
     cluster = RestartingVM()
     run(cluster)
     result = declare(cluster)
-    assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
+    assert (result.goal.restart, result.failed, cluster.restarts) == (False, None, 1)
     assert any("does not restart the guest again" in warning for warning in result.warnings)
 
 
@@ -309,7 +310,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     cluster = RestartingVM()
     run(cluster, "never")
     result = declare(cluster)
-    assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
+    assert (result.goal.restart, result.failed, cluster.restarts) == (True, None, 1)
 
 
 def test_late_live_update_fails_unless_restart_is_never() -> None:

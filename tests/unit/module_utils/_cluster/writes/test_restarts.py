@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import may_restart, restart_declared, waits_for_restart
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change import guest_steps
+from plugins.module_utils._resolver.change.declared import NOT_PLANNED, DeclareJob, declare_job
+from plugins.module_utils._resolver.change.step import Seen
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from scripted_server import Manifest, listed, session_with
@@ -67,19 +68,21 @@ class Cluster:
         return (200, make(f"{namespace}/{name}")) if name else (200, listed(*(make(label) for label in mine)))
 
 
-def unchanged(cluster: Cluster, label: str = "shop/a-r") -> DeclareOutcome:
+def unchanged(cluster: Cluster, label: str = "shop/a-r") -> DeclareJob:
     key = ObjectKey("VirtualMachine", *label.split("/"))
-    return DeclareOutcome(DeclaredObject(label, key, "present", {}), live=cluster.vm(label))
+    job = declare_job(key, "present", {})
+    job.seen = Seen(cluster.vm(label))
+    return job
 
 
-def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
+def changed(cluster: Cluster, label: str, needs: str) -> DeclareJob:
     result = unchanged(cluster, label)
-    result.planned = NOT_PLANNED._replace(action=plan.APPLY)
-    result.effect, result.written = GuestEffect(needs, requested=needs == RESTART), True
+    result.goal.plan = NOT_PLANNED._replace(action=plan.APPLY)
+    result.goal.effect, result.written = GuestEffect(needs, requested=needs == RESTART), True
     return result
 
 
-def settle(cluster: Cluster, results: list[DeclareOutcome], wanted: bool = True, seconds: float = 60) -> None:
+def settle(cluster: Cluster, results: list[DeclareJob], wanted: bool = True, seconds: float = 60) -> None:
     with session_with(cluster) as session:
         restart_declared(session, results, wanted, 16, time.monotonic() + seconds)
 
@@ -90,7 +93,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     # The forecast does not count any more.
     results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, LIVE, RESTART))]
     settle(cluster, results)
-    assert [result.restart for result in results] == [True, True, False, True]
+    assert [result.goal.restart for result in results] == [True, True, False, True]
     assert [result.failed for result in results] == [None] * 4
     assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
     # One watch waits until KubeVirt has looked, another until the VMs run again; the first list may show both.
@@ -102,12 +105,12 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
 def test_restart_without_condition_needs_permission() -> None:
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
-    result.effect = GuestEffect(RESTART)
+    result.goal.effect = GuestEffect(RESTART)
     assert waits_for_restart(result)
     settle(cluster, [result], wanted=False)
     assert (waits_for_restart(result), cluster.restarted) == (True, [])
     settle(cluster, [result])
-    assert (result.restart, result.failed, cluster.restarted) == (True, None, ["shop/a-l"])
+    assert (result.goal.restart, result.failed, cluster.restarted) == (True, None, ["shop/a-l"])
     assert not waits_for_restart(result)
 
 
@@ -125,7 +128,7 @@ def test_expected_condition_is_awaited_after_a_capture(wanted: bool) -> None:
     cluster = Capturing("shop/a-r")
     result = changed(cluster, "shop/a-r", RESTART)
     settle(cluster, [result], wanted)
-    assert (result.restart, result.failed, waits_for_restart(result)) == (wanted, None, not wanted)
+    assert (result.goal.restart, result.failed, waits_for_restart(result)) == (wanted, None, not wanted)
 
 
 @pytest.mark.parametrize("seconds", [60, 0.1])
@@ -134,7 +137,7 @@ def test_missing_restart_condition_causes_no_restart(seconds: float, monkeypatch
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
     settle(cluster, [result], seconds=seconds)
-    assert (result.restart, result.failed, waits_for_restart(result)) == (False, None, False)
+    assert (result.goal.restart, result.failed, waits_for_restart(result)) == (False, None, False)
 
 
 def test_condition_outlives_a_guest_that_was_stopped() -> None:
@@ -142,13 +145,13 @@ def test_condition_outlives_a_guest_that_was_stopped() -> None:
     cluster.looked = True
     result = changed(cluster, "shop/a-r", NOTHING)
     assert waits_for_restart(result)
-    (result.live or {})["spec"]["runStrategy"] = "Halted"
+    (result.seen.live or {})["spec"]["runStrategy"] = "Halted"
     assert not waits_for_restart(result)
 
 
 def test_planned_restart_leaves_none_pending() -> None:
     planned = changed(Cluster("shop/a-r"), "shop/a-r", RESTART)
-    planned.written, planned.restart = False, True
+    planned.written, planned.goal.restart = False, True
     assert not waits_for_restart(planned)
 
 
@@ -157,7 +160,7 @@ def test_unchanged_vm_with_recent_change_is_awaited() -> None:
     cluster = Cluster(*labels)
     results = [unchanged(cluster, label) for label in labels]
     settle(cluster, results)
-    assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
+    assert [(result.goal.restart, result.failed) for result in results] == [(True, None), (False, None)]
 
 
 def test_guest_that_could_not_restart_keeps_running() -> None:
@@ -165,10 +168,10 @@ def test_guest_that_could_not_restart_keeps_running() -> None:
     cluster.looked = True
     result = unchanged(cluster)
     lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
-    (result.live or {})["status"]["conditions"].append(lost)
+    (result.seen.live or {})["status"]["conditions"].append(lost)
     assert waits_for_restart(result) and not may_restart(result)
     settle(cluster, [result])
-    assert (result.restart, cluster.restarted) == (False, [])
+    assert (result.goal.restart, cluster.restarted) == (False, [])
 
 
 class Late(Cluster):
@@ -195,7 +198,7 @@ def test_new_guests_are_watched_for_together() -> None:
     cluster = Late(*labels)
     results = [changed(cluster, label, RESTART) for label in labels]
     settle(cluster, results)
-    assert [(result.restart, result.failed) for result in results] == [(True, None)] * 6
+    assert [(result.goal.restart, result.failed) for result in results] == [(True, None)] * 6
     assert cluster.asked["single guests"] == 0
 
 
@@ -203,7 +206,7 @@ def test_restart_has_its_own_time_to_wait() -> None:
     cluster = Late("shop/a-r", "shop/b-n")
     results = [changed(cluster, label, RESTART) for label in ("shop/a-r", "shop/b-n")]
     settle(cluster, results, seconds=2)
-    assert [(result.restart, bool(result.failed)) for result in results] == [(True, False), (False, True)]
+    assert [(result.goal.restart, bool(result.failed)) for result in results] == [(True, False), (False, True)]
 
 
 def test_generations_are_bumped_concurrently() -> None:
@@ -225,7 +228,7 @@ def test_change_unseen_by_controller_fails_without_restart() -> None:
     cluster = Cluster("shop/a-n")
     results = [changed(cluster, "shop/a-n", RESTART)]
     settle(cluster, results, seconds=0.2)
-    assert (results[0].restart, cluster.restarted) == (False, [])
+    assert (results[0].goal.restart, cluster.restarted) == (False, [])
     assert "virt-controller to look at the change" in str(results[0].failed)
 
 
@@ -241,7 +244,7 @@ def test_restart_pending_from_earlier_run_is_done() -> None:
     result = unchanged(cluster)
     assert waits_for_restart(result) and may_restart(result)
     settle(cluster, [result])
-    assert (result.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
+    assert (result.goal.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
 
 
 def test_predicted_impact_counts_before_the_write() -> None:
@@ -251,7 +254,7 @@ def test_predicted_impact_counts_before_the_write() -> None:
         planned.written = False
         assert (waits_for_restart(planned), may_restart(planned)) == (waits, waits)
     halted = changed(cluster, "shop/a-l", RESTART)
-    halted.live = {**cluster.vm("shop/a-l"), "spec": {"runStrategy": "Halted"}}
+    halted.see({**cluster.vm("shop/a-l"), "spec": {"runStrategy": "Halted"}})
     assert not may_restart(halted)
 
 
@@ -279,7 +282,7 @@ def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: 
     cluster = Replacing(gone)
     result = unchanged(cluster)
     settle(cluster, [result])
-    assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)
+    assert (result.failed, result.goal.restart, cluster.asked["shop restart"]) == (None, False, requests)
 
 
 class Stopped(Cluster):
@@ -304,4 +307,4 @@ def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
     result = unchanged(cluster)
     settle(cluster, [result])
-    assert (result.failed, result.restart, cluster.restarted) == (None, False, [])
+    assert (result.failed, result.goal.restart, cluster.restarted) == (None, False, [])

@@ -9,12 +9,11 @@ from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import waits_for_restart
-from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._cluster.writes.vm_extension import VMTask
 from plugins.module_utils._governance.cluster.vm_extension import Governance
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import policies
-from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declared import DeclareJob, manifest_job
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from plugins.module_utils._resolver.kubevirt.webhooks import mutate
 from scripted_server import KUBEVIRTS, REVISIONS, VMIS, VMS, Manifest, Store, session_with
@@ -70,7 +69,7 @@ def instance(number: int) -> Manifest:
     return {"metadata": {"name": f"vm{number}", "namespace": "shop"}, "spec": {"domain": domain}, "status": status}
 
 
-def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[DeclareOutcome]:
+def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[DeclareJob]:
     """Declares VMs; by default NUMBERS, with another node selector."""
     options = {
         "field_manager": "virtshape",
@@ -81,12 +80,7 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
         "preflight_quota": "off",
         "preflight_placement": "off",
     }
-    entries = [
-        DeclaredObject(
-            f"shop/{vm['metadata']['name']}", ObjectKey("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm
-        )
-        for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]
-    ]
+    entries = [manifest_job(vm, "present") for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]]
     with session_with(store) as session:
         return declare(
             session,
@@ -121,7 +115,7 @@ def test_running_vms_are_listed_and_admitted_once(admitted: list[str]) -> None:
         }
     )
     results = change(store)
-    assert {result.effect.needs for result in results if result.effect is not None} == {LIVE}
+    assert {result.goal.effect.needs for result in results if result.goal.effect is not None} == {LIVE}
     # The guests' starts are found in the list of revisions, and no VM refers to the object itself any more.
     assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS, POLICIES])
     assert sorted(admitted) == [f"vm{item}" for item in NUMBERS]
@@ -139,7 +133,7 @@ def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     store = Store({VMS: [vm], VMIS: [guest], REVISIONS: revisions(0), TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     unchanged = declared(0)
     (result,) = change(store, unchanged)
-    assert (result.effect or GuestEffect(NOTHING)).needs == needs
+    assert (result.goal.effect or GuestEffect(NOTHING)).needs == needs
     assert waits_for_restart(result) is (needs == RESTART)
 
 
@@ -152,7 +146,7 @@ def test_vm_without_its_revision_is_not_restarted(lost: bool) -> None:
     there, types = revisions(0)[lost:], [SMALL, medium]
     store = Store({VMS: [running(0)], VMIS: [instance(0)], REVISIONS: there, TYPES: types, KUBEVIRTS: [KUBEVIRT]})
     (result,) = change(store, wanted, restart="if_required")
-    assert (result.failed, result.changed, result.restart) == (None, True, not lost)
+    assert (result.failed, result.changed, result.goal.restart) == (None, True, not lost)
 
 
 def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:

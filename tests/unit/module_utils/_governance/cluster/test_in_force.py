@@ -7,11 +7,11 @@ from unittest.mock import patch
 import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed, RequestFailed
-from plugins.module_utils._cluster.writes.catalog_deployment import declared_object
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome
 from plugins.module_utils._governance.cluster.in_force import await_in_force
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import POLICY, policies, probe, probe_message
+from plugins.module_utils._resolver.change.declared import DeclareJob, manifest_job
+from plugins.module_utils._resolver.change.step import Seen
 
 Manifest = dict[str, Any]
 
@@ -61,18 +61,18 @@ class Server:
 
 def written(
     after: "Limit | None", before: "Limit | None" = None, *, parts: Any = ("policy", "binding")
-) -> list[DeclareOutcome]:
+) -> list[DeclareJob]:
     """The outcomes of a limit's policy and binding. parts: which of them were written."""
     outcomes = []
     for part, manifest in zip(("policy", "binding"), policies(after or before or LIMIT, "web", "x")):
-        outcome = DeclareOutcome(declared_object(manifest, "present" if after else "absent"))
-        outcome.live_before = None if before is None else policies(before, "web", "x")[0 if part == "policy" else 1]
+        outcome = manifest_job(manifest, "present" if after else "absent")
+        outcome.before = Seen(None if before is None else policies(before, "web", "x")[0 if part == "policy" else 1])
         outcome.written = part in parts
         outcomes.append(outcome)
     return outcomes
 
 
-def awaited(server: Server, outcomes: list[DeclareOutcome], seconds: float = 60) -> DeclareOutcome:
+def awaited(server: Server, outcomes: list[DeclareJob], seconds: float = 60) -> DeclareJob:
     with patch.object(time, "sleep"):
         await_in_force(server, outcomes, time.monotonic() + seconds)  # type: ignore[arg-type]
     return outcomes[0]
