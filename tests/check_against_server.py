@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import KINDS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check import (
     checked_objects,
     evaluate,

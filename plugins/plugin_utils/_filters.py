@@ -16,7 +16,7 @@ from ..module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ..module_utils._resolver.api.name_rules import one_line, quoted
 from ..module_utils._resolver.api.unquoted import AS_TEXT
 from ..module_utils._resolver.choose.fitting import Rejected
-from ..module_utils._resolver.kubevirt.config.cluster import version_of
+from ..module_utils._resolver.kubevirt.cluster import version_of
 from ._catalog_files import builtin_objects
 from ._manifest_checks import check_fields, check_types, gated
 

@@ -36,7 +36,7 @@ from results import record  # noqa: E402
 
 from _resolver.api import schema  # noqa: E402
 from _resolver.api.errors import Panic  # noqa: E402
-from _resolver.kubevirt.apply import applier, conflict  # noqa: E402
+from _resolver.kubevirt.instancetype import applier, conflict  # noqa: E402
 
 
 def main() -> int:

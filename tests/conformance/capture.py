@@ -15,11 +15,10 @@ from _resolver.api.errors import KubeVirtError
 from _resolver.api.manifest import name_of, namespace_of
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from _resolver.api.release import Release
-from _resolver.kubevirt.apply import applier
-from _resolver.kubevirt.find import decode, revision_store
-from _resolver.kubevirt.find.find import named_object, template_of, unexpected_kind
-from _resolver.kubevirt.find.lookup import Lookup
-from _resolver.kubevirt.find.revision_names import recapture_fields
+from _resolver.kubevirt.instancetype import applier, decode, revision_store
+from _resolver.kubevirt.instancetype.find import named_object, template_of, unexpected_kind
+from _resolver.kubevirt.instancetype.lookup import Lookup
+from _resolver.kubevirt.instancetype.revision_names import recapture_fields
 from _resolver.kubevirt.vm.migrate_revisions import Action, Create, CreatedRevisions, PatchSpec, PatchStatus
 
 Json = dict[str, Any]

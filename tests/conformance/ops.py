@@ -11,13 +11,22 @@ from _resolver.api import behaviour, errors, quantity, release_schema
 from _resolver.api.errors import KubeVirtError, Panic
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
 from _resolver.api.release import NEWEST, Release
-from _resolver.kubevirt.apply import applier, conflict, requirements, topology
-from _resolver.kubevirt.config.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
-from _resolver.kubevirt.find import decode, infer, lookup, revision_names, revision_store
+from _resolver.kubevirt.admission import mutate, validate
+from _resolver.kubevirt.admission import response as admission
+from _resolver.kubevirt.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
+from _resolver.kubevirt.instancetype import (
+    applier,
+    conflict,
+    decode,
+    infer,
+    lookup,
+    requirements,
+    revision_names,
+    revision_store,
+    topology,
+)
+from _resolver.kubevirt.vm import expand, vmi
 from _resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus, migrate
-from _resolver.kubevirt.vmi import expand, vmi
-from _resolver.kubevirt.webhooks import mutate, validate
-from _resolver.kubevirt.webhooks import response as admission
 
 Json = dict[str, Any]
 

@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import from_manifest  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 Usage = dict[str, dict[str, int]]

@@ -12,7 +12,7 @@ from kubernetes.utils.quantity import parse_quantity
 
 from modules_support import Task, by_name
 from plugins.module_utils._resolver.api.tree import differences
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
+from plugins.module_utils._resolver.kubevirt.vm.vmi import guest_figures
 
 Manifest = dict[str, Any]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from local_findings import errors, issues, refused_fields, refused_fields_of_guest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR, Finding
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 from virt_api.answer import Answer, started
 from virt_api.case import Case
 

@@ -28,14 +28,13 @@ from .._resolver.api.writers import FORCE, REJECTED, REVERTED, ownership_text, w
 from .._resolver.choose import sizes, windows
 from .._resolver.choose.fitting import Constraints, fitting
 from .._resolver.choose.sizes import GuestSize
-from .._resolver.kubevirt.apply import applier
-from .._resolver.kubevirt.apply.conflict import ConflictError
-from .._resolver.kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
-from .._resolver.kubevirt.config.cluster import Cluster
-from .._resolver.kubevirt.find import find
-from .._resolver.kubevirt.find.find import Specs
-from .._resolver.kubevirt.vmi.vmi import guest_figures
-from .._resolver.kubevirt.webhooks import mutate, validate
+from .._resolver.kubevirt.admission import mutate, validate
+from .._resolver.kubevirt.cluster import Cluster
+from .._resolver.kubevirt.instancetype import applier, find
+from .._resolver.kubevirt.instancetype.conflict import ConflictError
+from .._resolver.kubevirt.instancetype.find import Specs
+from .._resolver.kubevirt.instancetype.topology import CORES, NAMES, SOCKETS, THREADS
+from .._resolver.kubevirt.vm.vmi import guest_figures
 from . import guest_class
 from .effective import effective
 from .removal import annotation_in, reduced, without_field

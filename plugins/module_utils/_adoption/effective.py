@@ -8,9 +8,9 @@ from .._resolver.api import release_schema
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.quantity import BINARY_SI, Quantity, parse
-from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from .._resolver.kubevirt.find.find import Specs
-from .._resolver.kubevirt.vmi import defaults, vmi
+from .._resolver.kubevirt.cluster import Cluster, KubeVirt
+from .._resolver.kubevirt.instancetype.find import Specs
+from .._resolver.kubevirt.vm import defaults, vmi
 
 _MATCHER_ANNOTATIONS: Final = frozenset(
     name for matcher_field in MATCHER_FIELDS for name in (matcher_field.annotation, matcher_field.cluster_annotation)

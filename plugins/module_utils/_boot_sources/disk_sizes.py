@@ -13,7 +13,7 @@ from .._resolver.api.errors import QuantityError
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
 from .._resolver.api.quantity import human_readable, parse
-from .._resolver.kubevirt.find.lookup import Lookup, get_readable
+from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
 from .._resolver.preflight.references import requested_size, templates_of
 
 _CLAIM: Final = "PersistentVolumeClaim"

@@ -14,7 +14,7 @@ from .._resolver.api.manifest import Manifest, annotations_of, created_at, label
 from .._resolver.api.matcher import ObjectKey
 from .._resolver.api.redaction import redact
 from .._resolver.api.tree import shown_differences
-from .._resolver.kubevirt.find.lookup import Lookup, get_readable
+from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
 from .._resolver.preflight.object_keys import ObjectToRead
 from .._resolver.preflight.references import requested_size, templates_of
 from .disk_sizes import bytes_of, is_unbound

@@ -13,8 +13,8 @@ from .._resolver.api.manifest import Manifest, labels_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField, ObjectKey
 from .._resolver.api.tree import copy
 from .._resolver.declare import virtual_machine
-from .._resolver.kubevirt.find.infer import IGNORE
-from .._resolver.kubevirt.find.lookup import Lookup, get_readable
+from .._resolver.kubevirt.instancetype.infer import IGNORE
+from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
 from .._resolver.preflight.object_keys import ObjectToRead
 from .image import Content, labels
 from .origin import Image, existing_volume, image_of

@@ -9,7 +9,7 @@ from typing import Final
 
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
-from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
+from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable, is_missing
 from .._resolver.preflight.references import DiskSource, new_sources, references, templates_of
 from .clone_sizes import size_finding
 from .disk_sizes import shrink_findings

@@ -13,10 +13,9 @@ from .._resolver.api.manifest import Manifest, name_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import differences, without_secrets
-from .._resolver.kubevirt.apply import applier
-from .._resolver.kubevirt.config.cluster import Cluster
-from .._resolver.kubevirt.find import find
-from .._resolver.kubevirt.webhooks import mutate, validate
+from .._resolver.kubevirt.admission import mutate, validate
+from .._resolver.kubevirt.cluster import Cluster
+from .._resolver.kubevirt.instancetype import applier, find
 
 
 class ReplacingPreference(NamedTuple):

@@ -25,10 +25,10 @@ from .._resolver.api.tree import copy, value_at, without_secrets
 from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
 from .._resolver.choose.sizes import shown
 from .._resolver.choose.windows import version_of
-from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from .._resolver.kubevirt.find.lookup import Objects
-from .._resolver.kubevirt.vmi import vmi
-from .._resolver.kubevirt.vmi.vmi import guest_figures
+from .._resolver.kubevirt.cluster import Cluster, KubeVirt
+from .._resolver.kubevirt.instancetype.lookup import Objects
+from .._resolver.kubevirt.vm import vmi
+from .._resolver.kubevirt.vm.vmi import guest_figures
 from .._templates import conversion, process
 from . import presets as preset_rules
 from . import template_parameters

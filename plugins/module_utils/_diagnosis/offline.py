@@ -17,8 +17,8 @@ from .._resolver.api.manifest import (
     namespaced_name,
 )
 from .._resolver.guest.effect import UNREAD_VMI
-from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from .._resolver.kubevirt.find.lookup import Objects
+from .._resolver.kubevirt.cluster import Cluster, KubeVirt
+from .._resolver.kubevirt.instancetype.lookup import Objects
 from .._resolver.kubevirt.vm.readiness import has_guest
 from .._resolver.refresh.drift import drift
 from .case import EVENT, KINDS_READ, LEASE, NODE, POD, VMI, Fleet, NodeReasons

@@ -12,8 +12,8 @@ from .._resolver.api.release import Release
 from .._resolver.api.release_schema import has_field
 from .._resolver.api.tree import copy, remove_at, value_at
 from .._resolver.choose.windows import MOST_SOCKETS, desktop_in
-from .._resolver.kubevirt.apply import topology
-from .._resolver.kubevirt.preference.domain import firmware as apply_firmware
+from .._resolver.kubevirt.instancetype import topology
+from .._resolver.kubevirt.instancetype.preferred_domain import firmware as apply_firmware
 from .machine import Machine
 from .rules import Rules
 

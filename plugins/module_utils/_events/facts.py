@@ -27,12 +27,11 @@ from .._resolver.api.state import ACTIVE
 from .._resolver.api.tree import copy
 from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from .._resolver.guest.effect import UNREAD_VMI
-from .._resolver.kubevirt.admission import launcher_pod
-from .._resolver.kubevirt.find import find
-from .._resolver.kubevirt.find.lookup import Lookup
+from .._resolver.kubevirt.admission import launcher_pod, validate
+from .._resolver.kubevirt.admission.response import invalid
+from .._resolver.kubevirt.instancetype import find
+from .._resolver.kubevirt.instancetype.lookup import Lookup
 from .._resolver.kubevirt.vm.readiness import HALTED, run_strategy
-from .._resolver.kubevirt.webhooks import validate
-from .._resolver.kubevirt.webhooks.response import invalid
 from .._resolver.preflight.findings import start_failures
 from .._resolver.refresh import drift as drifts
 from .._resolver.refresh.drift import Drift, MatcherDrift

@@ -10,8 +10,8 @@ from .._resolver.api.manifest import namespaced_name
 from .._resolver.api.name_rules import first_names
 from .._resolver.catalog.deployment_effects import CHANGED, REMOVED, ObjectChange
 from .._resolver.guest.effect import RESTART
-from .._resolver.kubevirt.config.cluster import KubeVirt
-from .._resolver.kubevirt.config.gates import required
+from .._resolver.kubevirt.cluster import KubeVirt
+from .._resolver.kubevirt.gates import required
 from .vm import Admission, Admissions, UpgradeChange, VMChange
 
 BEFORE: Final = "before"

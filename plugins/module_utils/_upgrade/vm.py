@@ -23,14 +23,13 @@ from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
 from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI
 from .._resolver.guest.predict import guest_effect
-from .._resolver.kubevirt.admission import admitter
-from .._resolver.kubevirt.config.cluster import Cluster
-from .._resolver.kubevirt.find import revision_names
+from .._resolver.kubevirt.admission import admitter, validate
+from .._resolver.kubevirt.admission.mutate import admit
+from .._resolver.kubevirt.admission.response import invalid
+from .._resolver.kubevirt.cluster import Cluster
+from .._resolver.kubevirt.instancetype import revision_names
 from .._resolver.kubevirt.vm.readiness import has_guest
-from .._resolver.kubevirt.vmi.vmi import build, guest_figures
-from .._resolver.kubevirt.webhooks import validate
-from .._resolver.kubevirt.webhooks.mutate import admit
-from .._resolver.kubevirt.webhooks.response import invalid
+from .._resolver.kubevirt.vm.vmi import build, guest_figures
 from .._resolver.refresh.convert import has_unreadable_revision
 from .._resolver.refresh.drift import Drift, drift
 from .._templates.process import trial_vm

@@ -18,11 +18,11 @@ from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect
 from ...module_utils._resolver.guest.predict import admitted_effect, guest_effect
-from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.find import infer
-from ...module_utils._resolver.kubevirt.find.find import effective_spec
+from ...module_utils._resolver.kubevirt.admission.mutate import admit
+from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.instancetype import infer
+from ...module_utils._resolver.kubevirt.instancetype.find import effective_spec
 from ...module_utils._resolver.kubevirt.vm.readiness import run_strategy
-from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .checked_objects import VM, CheckedObject, KnownObjects, has_name
 from .evaluate import shown_change
 from .findings import LocatedFinding

@@ -15,8 +15,8 @@ from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ...module_utils._resolver.kubevirt.find.lookup import Objects
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from . import boot_source_tasks, containerfiles, default_labels
 from .check_extension import CheckExtension
 from .checked_objects import LABELED, VM, CheckedObject, KnownObjects

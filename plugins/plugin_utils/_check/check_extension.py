@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt
 from ...module_utils._resolver.preflight.findings import Check
 from .checked_objects import CheckedObject, KnownObjects
 from .findings import LocatedFinding

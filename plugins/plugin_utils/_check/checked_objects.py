@@ -14,8 +14,8 @@ from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
-from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
-from ...module_utils._resolver.kubevirt.find.lookup import Objects
+from ...module_utils._resolver.kubevirt.instancetype.decode import API_VERSIONS
+from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from .._manifest_checks import check_types
 from .findings import LocatedFinding, Location, invalid
 from .sources import Repository, SourceManifest, kinds_in

@@ -10,7 +10,7 @@ from typing import Final
 from ...module_utils._resolver.api.finding import COLLISION, WARNING, Finding
 from ...module_utils._resolver.api.manifest import Manifest, name_of, namespace_of, namespaced_name
 from ...module_utils._resolver.api.matcher import ObjectKey
-from ...module_utils._resolver.kubevirt.find.lookup import get_readable
+from ...module_utils._resolver.kubevirt.instancetype.lookup import get_readable
 from ...module_utils._resolver.preflight.collisions import MAKES, Name, Use, collisions, uses
 from ...module_utils._resolver.preflight.existing_disks import is_own
 from .checked_objects import VM, CheckedObject, KnownObjects

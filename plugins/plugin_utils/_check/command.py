@@ -15,7 +15,7 @@ from ...module_utils._resolver.api.finding import ERROR, SEVERITIES, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import UPCOMING, UPCOMING_SOURCES, Release
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt
 from .._catalog_files import builtin_objects
 from . import base as bases
 from . import (

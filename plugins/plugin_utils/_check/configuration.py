@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of, version_of
 from . import sources
 from .sources import UsageError
 

@@ -22,7 +22,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.fitting import Constraints, fitting
 from ...module_utils._resolver.choose.windows import version_of
-from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from .check_extension import CheckExtension
 from .checked_objects import VM, CheckedObject, KnownObjects, label
 from .evaluate import shown_change, start_severity

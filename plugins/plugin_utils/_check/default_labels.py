@@ -14,7 +14,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import ACTIVE, state_of
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
-from ...module_utils._resolver.kubevirt.find.lookup import get_readable
+from ...module_utils._resolver.kubevirt.instancetype.lookup import get_readable
 from .checked_objects import CRON, CheckedObject, KnownObjects
 from .findings import LocatedFinding
 from .placeholders import FORMS, is_unknown

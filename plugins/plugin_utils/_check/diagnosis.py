@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...module_utils._diagnosis.case import VMI
 from ...module_utils._resolver.api.finding import ERROR, WARNING
 from ...module_utils._resolver.api.manifest import namespaced_name
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt
 from .._filter_functions.diagnosis import diagnosed
 from .check_extension import CheckExtension
 from .checked_objects import VM, CheckedObject, KnownObjects, label

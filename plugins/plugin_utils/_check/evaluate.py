@@ -27,14 +27,13 @@ from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
-from ...module_utils._resolver.kubevirt.admission import admitter, schemas
+from ...module_utils._resolver.kubevirt.admission import admitter, schemas, validate
+from ...module_utils._resolver.kubevirt.admission.mutate import AdmissionResult, admit
+from ...module_utils._resolver.kubevirt.admission.response import REQUIRED
 from ...module_utils._resolver.kubevirt.admission.rule import Cause
 from ...module_utils._resolver.kubevirt.admission.schemas import FORBIDDEN
-from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
-from ...module_utils._resolver.kubevirt.webhooks import validate
-from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
-from ...module_utils._resolver.kubevirt.webhooks.response import REQUIRED
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
 from .checked_objects import LOOKED_UP, NOT_AMONG_FILES, VM, CheckedObject, KnownObjects

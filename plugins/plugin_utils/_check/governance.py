@@ -14,8 +14,8 @@ from ...module_utils._resolver.api.finding import ERROR, NOTE
 from ...module_utils._resolver.api.kinds import KINDS
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
-from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
+from ...module_utils._resolver.kubevirt.admission.mutate import admit
+from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from .check_extension import CheckExtension
 from .checked_objects import VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding, Location

@@ -19,9 +19,9 @@ from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.manifest import Manifest, labels_of, metadata_of
 from ...module_utils._resolver.api.name_rules import one_line
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
-from ...module_utils._resolver.kubevirt.find.lookup import Objects
-from ...module_utils._resolver.kubevirt.vmi import expand
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
+from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
+from ...module_utils._resolver.kubevirt.vm import expand
 from .._filters import (
     accepts_unknown,
     check_option,

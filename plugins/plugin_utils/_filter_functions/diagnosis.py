@@ -17,7 +17,7 @@ from ...module_utils._diagnosis.offline import diagnoses, flattened
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.name_rules import did_you_mean, one_line, quoted
-from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
 from .._check.sources import UsageError, read_repository
 from .._check.sources import manifests as source_manifests
 from .._filters import check_option, manifests, release_option, text

@@ -17,15 +17,14 @@ from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import UNREAD_VMI
-from ...module_utils._resolver.kubevirt.apply import applier, conflict, requirements, topology
-from ...module_utils._resolver.kubevirt.apply.conflict import ConflictError
-from ...module_utils._resolver.kubevirt.apply.requirements import UnmetRequirement
-from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.find import find
-from ...module_utils._resolver.kubevirt.find import infer as inference
-from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
-from ...module_utils._resolver.kubevirt.vmi import defaults
-from ...module_utils._resolver.kubevirt.vmi import expand as expansion
+from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.instancetype import applier, conflict, find, requirements, topology
+from ...module_utils._resolver.kubevirt.instancetype import infer as inference
+from ...module_utils._resolver.kubevirt.instancetype.conflict import ConflictError
+from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects, not_found
+from ...module_utils._resolver.kubevirt.instancetype.requirements import UnmetRequirement
+from ...module_utils._resolver.kubevirt.vm import defaults
+from ...module_utils._resolver.kubevirt.vm import expand as expansion
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
 from .._filters import accepts_unknown, choice, each, manifests, release_option, vm_filter

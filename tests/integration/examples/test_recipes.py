@@ -15,7 +15,7 @@ from documented import CHECKOUT
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
+from plugins.module_utils._resolver.kubevirt.vm.vmi import guest_figures
 from plugins.plugin_utils._catalog_files import builtin
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))

@@ -21,7 +21,7 @@ from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.kinds import Kind
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
-from plugins.module_utils._resolver.kubevirt.find.revision_names import without_revisions
+from plugins.module_utils._resolver.kubevirt.instancetype.revision_names import without_revisions
 from plugins.plugin_utils._check.command import main as check
 from plugins.plugin_utils._inventory import hosts
 

@@ -8,7 +8,7 @@ import pytest
 from answers import ask
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._conversion.template_bundles import Sources, convert
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
+from plugins.module_utils._resolver.kubevirt.vm.vmi import guest_figures
 from preset_cases import CASES, CPU, GIB, PARTS, Case
 from virt_api.answer import Answer
 

@@ -16,7 +16,7 @@ from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api import behaviour
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
+from plugins.module_utils._resolver.kubevirt.vm.vmi import guest_figures
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]

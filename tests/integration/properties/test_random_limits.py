@@ -26,9 +26,9 @@ from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.finding import ERROR, WARNING
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.kubevirt.admission.mutate import admit
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 Manifest = dict[str, Any]
 

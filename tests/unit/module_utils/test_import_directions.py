@@ -14,12 +14,9 @@ COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
 API = {"_resolver.api"}
 # The computations of KubeVirt import none of our decisions.
-APPLY = API | {"_resolver.kubevirt.preference"}
-REVISION = APPLY | {"_resolver.kubevirt.apply", "_resolver.kubevirt.find"}
-VM = REVISION | {"_resolver.kubevirt.config"}
-VMI = VM | {"_resolver.kubevirt.vm"}
-WEBHOOKS = VMI | {"_resolver.kubevirt.vmi"}
-ADMISSION = WEBHOOKS | {"_resolver.kubevirt.webhooks"}
+INSTANCETYPE = API | {"_resolver.kubevirt.instancetype"}
+VM = INSTANCETYPE | {"_resolver.kubevirt.cluster", "_resolver.kubevirt.gates"}
+ADMISSION = VM | {"_resolver.kubevirt.vm"}
 COMPUTED = ADMISSION | {"_resolver.kubevirt.admission"}
 GUEST = COMPUTED | {"_resolver.guest"}
 PREFLIGHT = GUEST | {"_resolver.choose"}
@@ -36,13 +33,9 @@ CORE = MODULES | YAML | {"_cluster.modules", "_task_files", "_task_objects"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.api": set(),
-    "_resolver.kubevirt.preference": API,
-    "_resolver.kubevirt.apply": APPLY,
-    "_resolver.kubevirt.find": API,
-    "_resolver.kubevirt.config": REVISION,
+    "_resolver.kubevirt.instancetype": API,
+    "_resolver.kubevirt": VM,
     "_resolver.kubevirt.vm": VM,
-    "_resolver.kubevirt.vmi": VMI,
-    "_resolver.kubevirt.webhooks": WEBHOOKS,
     "_resolver.kubevirt.admission": ADMISSION,
     "_resolver.guest": COMPUTED,
     "_resolver.choose": GUEST,
@@ -174,7 +167,6 @@ def loaded(module: str) -> set[str]:
 def test_instancetype_loads_no_code_for_vms() -> None:
     of_vms = (
         "_resolver/kubevirt/vm",
-        "_resolver/kubevirt/webhooks",
         "_resolver/kubevirt/admission",
         "_resolver/refresh",
     )
@@ -198,7 +190,9 @@ def test_options_that_are_off_load_nothing() -> None:
         wrong = {name for name in loaded(module) if name.startswith((*computing, "_governance/policy"))}
         assert wrong - light == set()
     # Only a VM to be written is judged.
-    assert not {name for name in loaded("virtual_machine") if name.startswith("_resolver/kubevirt/admission")}
+    instancetypes = {f"_resolver/kubevirt/admission/{name}" for name in ("mutate", "response", "validate")}
+    admission = {name for name in loaded("virtual_machine") if name.startswith("_resolver/kubevirt/admission")}
+    assert admission == instancetypes
     assert not {name for name in loaded("virtual_machine_info") if name.startswith("_diagnosis")} - light
 
 

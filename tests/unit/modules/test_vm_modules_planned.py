@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
+from plugins.module_utils._resolver.kubevirt.instancetype.revision_store import controller_revision
 from scripted_server import Manifest, Run, Store, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"

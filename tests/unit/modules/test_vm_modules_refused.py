@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
+from plugins.module_utils._resolver.kubevirt.instancetype.revision_store import controller_revision
 from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, forbidden, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"

@@ -16,11 +16,11 @@ from plugins.module_utils._resolver.api.errors import value_or_none
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.api.quantity import parse
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import lookup
-from plugins.module_utils._resolver.kubevirt.vmi import expand, vmi
-from plugins.module_utils._resolver.kubevirt.vmi.defaults import set_vmi_defaults
-from plugins.module_utils._resolver.kubevirt.webhooks import validate
+from plugins.module_utils._resolver.kubevirt.admission import validate
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype import lookup
+from plugins.module_utils._resolver.kubevirt.vm import expand, vmi
+from plugins.module_utils._resolver.kubevirt.vm.defaults import set_vmi_defaults
 
 Spec = dict[str, Any]
 

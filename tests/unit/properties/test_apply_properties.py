@@ -12,11 +12,10 @@ from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic, value_or_none
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.apply import applier
-from plugins.module_utils._resolver.kubevirt.apply.conflict import ConflictError
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import lookup
-from plugins.module_utils._resolver.kubevirt.vmi import expand
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype import applier, lookup
+from plugins.module_utils._resolver.kubevirt.instancetype.conflict import ConflictError
+from plugins.module_utils._resolver.kubevirt.vm import expand
 from plugins.plugin_utils import _field_sources
 
 Spec = dict[str, Any]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from plugins.module_utils._resolver.api.release import Release
 from plugins.module_utils._resolver.api.tree import copy
 from plugins.module_utils._resolver.declare import plan
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, kubevirt_of
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admission_cache_key, admit
+from plugins.module_utils._resolver.kubevirt.admission.mutate import admission_cache_key, admit
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.preflight import findings as preflight
 from plugins.module_utils._resolver.preflight.object_keys import further_keys, keys_for_admission
 from plugins.module_utils._resolver.preflight.references import keys_for_start

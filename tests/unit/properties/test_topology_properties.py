@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plugins.module_utils._resolver.api.errors import Panic
 from plugins.module_utils._resolver.api.fields import ENUMS
-from plugins.module_utils._resolver.kubevirt.apply.topology import SpreadError, check_spread, topology
+from plugins.module_utils._resolver.kubevirt.instancetype.topology import SpreadError, check_spread, topology
 
 VCPUS = st.integers(1, 2**32 - 1)
 RATIOS = st.integers(1, 64)

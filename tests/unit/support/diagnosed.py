@@ -8,7 +8,7 @@ from remedies import checked
 
 from plugins.module_utils._diagnosis.offline import diagnoses
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 
 Manifest = dict[str, Any]
 

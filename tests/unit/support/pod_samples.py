@@ -5,7 +5,7 @@ from typing import Any
 from plugins.module_utils._capacity.pod.environment import Environment
 from plugins.module_utils._resolver.api import release_schema
 from plugins.module_utils._resolver.api.release import parse_release
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 
 METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
 

@@ -8,8 +8,8 @@ from estate_samples import BUILTIN
 from plugins.module_utils._estate.readers import kubevirt, openstack, proxmox, rvtools, vsphere
 from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 COUNT = 1000
 TEXTS = (

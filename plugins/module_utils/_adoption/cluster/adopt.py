@@ -18,7 +18,7 @@ from ..._resolver.api.write import json_patch
 from ..._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refusal, Seen, Step
 from ..._resolver.guest.effect import GuestEffect
 from ..._resolver.guest.predict import admitted_effect
-from ..._resolver.kubevirt.webhooks.mutate import admit
+from ..._resolver.kubevirt.admission.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from .. import adopt as choose
 from ..adopt import Adoption

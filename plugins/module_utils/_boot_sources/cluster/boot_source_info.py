@@ -15,7 +15,7 @@ from ..._cluster.task import Task
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.kubevirt.find.lookup import get_readable
+from ..._resolver.kubevirt.instancetype.lookup import get_readable
 from ..._resolver.preflight.object_keys import ObjectToRead
 from .. import discovery
 from ..discovery import BootSource

@@ -15,7 +15,7 @@ from ..._cluster.writes.declare import apply_findings
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.kubevirt.find.lookup import get_readable
+from ..._resolver.kubevirt.instancetype.lookup import get_readable
 from .. import preflight, source
 from ..upload_rules import UploadFailed
 from . import upload_proxy

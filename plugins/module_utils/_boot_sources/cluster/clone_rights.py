@@ -11,7 +11,7 @@ from ..._cluster.client.session import Session
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.instancetype.lookup import Lookup
 from ..source import CloneRight
 from ..unusable_sources import clone_rights, named_clone_rights
 

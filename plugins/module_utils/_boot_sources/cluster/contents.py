@@ -14,7 +14,7 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, name_of
 from ..._resolver.choose.fitting import rejection_of_pair
-from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
+from ..._resolver.kubevirt.instancetype.lookup import get_readable, is_missing
 from .. import source
 from ..cdi_parsers import parse_checksum
 from ..image import Content, reference

@@ -35,7 +35,7 @@ from ..._resolver.api.write import create
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare import plan
 from ..._resolver.declare.answer import answered
-from ..._resolver.kubevirt.find.lookup import get_readable
+from ..._resolver.kubevirt.instancetype.lookup import get_readable
 from .. import cdi_webhooks as admission
 from .. import preflight, source
 from ..upload_rules import UploadFailed

@@ -18,7 +18,7 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
 from ..._resolver.change.declared import Declared, DeclareJob
 from ..._resolver.declare.vm.manifest import grown_claims, import_options
-from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.instancetype.lookup import Lookup
 
 if TYPE_CHECKING:
     from ..origin import Image

@@ -14,7 +14,7 @@ from ..._cluster.task import Task
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
-from ..._resolver.kubevirt.find.revision_names import without_revisions
+from ..._resolver.kubevirt.instancetype.revision_names import without_revisions
 from ..pod.render import KEEP, MIGRATE, RESTART, joint_verdict
 from .reads import read_placement, read_quota_effects
 

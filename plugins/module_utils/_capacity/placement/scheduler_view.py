@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of, namespaced_name
 from ..._resolver.api.quantity import Quantity
-from ..._resolver.kubevirt.vmi.vmi import REQUIRED
+from ..._resolver.kubevirt.vm.vmi import REQUIRED
 from ..pod import amounts
 from ..pod.amounts import HUGE_PAGES, PLAIN, Amounts, is_qualified, read_amounts
 from ..pod.pod import Pod

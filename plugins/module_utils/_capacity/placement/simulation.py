@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
 from ..._resolver.api.name_rules import one_line
-from ..._resolver.kubevirt.config.cluster import KubeVirt
-from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.cluster import KubeVirt
+from ..._resolver.kubevirt.instancetype.lookup import Lookup
 from ..pod.environment import Environment
 from ..pod.pod import MigrationSource, with_source_cpu
 from ..pod.render import MIGRATE, RESTART, environments, read_as, render_vm, sample_pod

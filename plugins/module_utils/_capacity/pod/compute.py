@@ -8,8 +8,8 @@ from typing import Any, Final
 from ..._resolver.api.label_selector import matches
 from ..._resolver.api.quantity import Quantity, add, from_nanos, parse
 from ..._resolver.kubevirt.admission.launcher_pod import DEVICES, own_devices
-from ..._resolver.kubevirt.vmi.defaults import guest_request
-from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
+from ..._resolver.kubevirt.vm.defaults import guest_request
+from ..._resolver.kubevirt.vm.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from . import behaviour
 from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, units, vmi_resources
 from .environment import Environment, Unrenderable

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.release import Release
-from ..._resolver.kubevirt.config.cluster import KubeVirt
+from ..._resolver.kubevirt.cluster import KubeVirt
 
 
 class Unrenderable(KubeVirtError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..._resolver.api.quantity import BINARY_SI, DECIMAL_SI, Quantity, from_nanos, parse
-from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, is_guaranteed, vcpus
+from ..._resolver.kubevirt.vm.vmi import Spec, has_sev, has_snp, is_guaranteed, vcpus
 from . import behaviour
 from .environment import Environment
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import Quantity, parse
 from ..._resolver.kubevirt.admission import launcher_pod
-from ..._resolver.kubevirt.vmi.vmi import Spec, is_guaranteed, kernel_boot
+from ..._resolver.kubevirt.vm.vmi import Spec, is_guaranteed, kernel_boot
 from . import amounts, behaviour, scheduling
 from .amounts import ZERO, Amounts, Container
 from .compute import compute

@@ -19,10 +19,10 @@ from ..._resolver.api.manifest import (
 )
 from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, set_kinds
 from ..._resolver.api.tree import copy
-from ..._resolver.kubevirt.config.cluster import KubeVirt
-from ..._resolver.kubevirt.find import find
-from ..._resolver.kubevirt.find.lookup import Lookup, Objects
-from ..._resolver.kubevirt.vmi import expand
+from ..._resolver.kubevirt.cluster import KubeVirt
+from ..._resolver.kubevirt.instancetype import find
+from ..._resolver.kubevirt.instancetype.lookup import Lookup, Objects
+from ..._resolver.kubevirt.vm import expand
 from .environment import Environment
 from .pod import MigrationSource, Pod
 from .resources import RenderedVM, launch

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..._resolver.api.manifest import claim_of
 from ..._resolver.api.release import Release
 from ..._resolver.api.tree import copy
-from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
+from ..._resolver.kubevirt.vm.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 from . import behaviour
 from .environment import Environment
 

@@ -15,7 +15,7 @@ from ..._resolver.api.manifest import annotations_of, labels_of, name_of, namesp
 from ..._resolver.api.quantity import Quantity, from_nanos, parse
 from ..._resolver.api.release import parse_release
 from ..._resolver.api.tree import copy
-from ..._resolver.kubevirt.vmi.vmi import Spec, vcpus
+from ..._resolver.kubevirt.vm.vmi import Spec, vcpus
 from ..pod.amounts import ONE, ZERO, Amounts, units, vmi_resources
 from ..pod.environment import Environment
 from ..pod.overhead import overhead

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of
 from ..._resolver.api.quantity import NANOS_PER_MILLI, Quantity, from_nanos, human_readable, parse
-from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED
+from ..._resolver.kubevirt.vm.vmi import PREFERRED, REQUIRED
 from ..pod import amounts
 from ..pod.amounts import HUGE_PAGES, ONE, PLAIN, Amounts, Container
 from ..pod.pod import Pod

@@ -10,8 +10,8 @@ from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import one_line
-from ..._resolver.kubevirt.config.cluster import KubeVirt
-from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.cluster import KubeVirt
+from ..._resolver.kubevirt.instancetype.lookup import Lookup
 from ..placement.scheduler_view import from_manifest as pod_info
 from ..pod.environment import Environment
 from ..pod.render import KEEP, MIGRATE, by_namespace, environments, read_as, render_vm

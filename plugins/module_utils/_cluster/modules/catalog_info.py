@@ -13,7 +13,7 @@ from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
 from ..._resolver.catalog.ownership import check_label, is_deployed
-from ..._resolver.kubevirt.config.cluster import deploys_instancetypes
+from ..._resolver.kubevirt.cluster import deploys_instancetypes
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..reads.catalog_users import CatalogUsers

@@ -19,7 +19,7 @@ from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest as vm_manifest
 from ..._resolver.declare.vm.manifest import warnings
 from ..._resolver.declare.vm.options import VM
-from ..._resolver.kubevirt.find import revision_names
+from ..._resolver.kubevirt.instancetype import revision_names
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.preflight.collisions import collisions, uses
 from ..writes.handlers.virtual_machine import VirtualMachineHandler

@@ -15,8 +15,8 @@ from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
-from ..._resolver.kubevirt.config.cluster import Cluster
-from ..._resolver.kubevirt.vmi import expand as resolver
+from ..._resolver.kubevirt.cluster import Cluster
+from ..._resolver.kubevirt.vm import expand as resolver
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.drift import Drift

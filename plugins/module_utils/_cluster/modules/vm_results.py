@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..._resolver.api.errors import value_or_none
 from ..._resolver.kubevirt.vm.readiness import run_strategy
-from ..._resolver.kubevirt.vmi.vmi import guest_figures
+from ..._resolver.kubevirt.vm.vmi import guest_figures
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
 from ..._resolver.refresh.drift import Drift, revision_spec
 from .module import Result
@@ -40,7 +40,7 @@ def vm_result(vm: Drift, facts: VMFacts | None = None) -> Result:
     if facts is not None:
         result.update(facts(vm))
     if vm.known_vmi is not None:
-        from ..._resolver.kubevirt.vmi import guest_devices
+        from ..._resolver.guest import guest_devices
 
         result["vmi"] = {
             **vmi_result(vm.known_vmi),

@@ -8,7 +8,7 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..._resolver.api.name_rules import first_names
-from ..._resolver.kubevirt.find import revision_names
+from ..._resolver.kubevirt.instancetype import revision_names
 from ..client.session import Session
 from .optional_kinds import POOL, pools_as_vms
 

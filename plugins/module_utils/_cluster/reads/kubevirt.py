@@ -7,7 +7,7 @@ from typing import Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
+from ..._resolver.kubevirt.cluster import KubeVirt, kubevirt_of, version_of
 from ..client.errors import ApiError, ConnectionFailed, value_or_default
 from ..client.session import Session
 

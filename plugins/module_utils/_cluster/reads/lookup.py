@@ -11,7 +11,7 @@ from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS, Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.kubevirt.config.cluster import Cluster
+from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.preflight.object_keys import ObjectToRead, further_keys
 from ..client.concurrency import map_concurrently
 from ..client.errors import RequestFailed

@@ -16,7 +16,7 @@ from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.ownership import is_deployed
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, deploys_instancetypes
+from ..._resolver.kubevirt.cluster import DEPLOYMENT, deploys_instancetypes
 from ..client.concurrency import Backoff
 from ..client.errors import ApiError, RequestFailed, TaskFailed, value_or_default
 from ..client.session import Session

@@ -8,7 +8,7 @@ from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
-from ..._resolver.kubevirt.find import revision_names
+from ..._resolver.kubevirt.instancetype import revision_names
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
 from ..client.concurrency import seconds_left
 from ..client.errors import RequestFailed

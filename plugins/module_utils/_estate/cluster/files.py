@@ -12,8 +12,8 @@ from ..._cluster.client.errors import TaskFailed
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import first_names
 from ..._resolver.api.release import NEWEST
-from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from ..._resolver.kubevirt.find.lookup import Objects
+from ..._resolver.kubevirt.cluster import Cluster, KubeVirt
+from ..._resolver.kubevirt.instancetype.lookup import Objects
 from ..._task_objects import completed
 from ..._yaml_documents import TextError, documents
 from ..readers import kubevirt, openstack, proxmox, rvtools

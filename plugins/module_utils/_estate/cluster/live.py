@@ -17,7 +17,7 @@ from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import name_of
 from ..._resolver.api.name_rules import one_line, quoted
-from ..._resolver.kubevirt.config.cluster import Cluster
+from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..memory import existing_of
 from ..readers import kubevirt, openstack, proxmox, vsphere

@@ -11,10 +11,10 @@ from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, refe
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import value_at
 from ..._resolver.declare.instancetypes import canonical_quantity
-from ..._resolver.kubevirt.config.cluster import Cluster
-from ..._resolver.kubevirt.find import find
-from ..._resolver.kubevirt.vmi import expand
-from ..._resolver.kubevirt.vmi.vmi import vcpus
+from ..._resolver.kubevirt.cluster import Cluster
+from ..._resolver.kubevirt.instancetype import find
+from ..._resolver.kubevirt.vm import expand
+from ..._resolver.kubevirt.vm.vmi import vcpus
 from ..._task_objects import PATCH, TaskObject, files_of, module_of, objects_of
 from . import kubevirt_fields
 from .reading import Reading

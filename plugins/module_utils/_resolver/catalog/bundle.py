@@ -12,7 +12,7 @@ from ..api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
 from ..api.release import NEWEST
 from ..api.tree import copy
-from ..kubevirt.webhooks.validate import validate
+from ..kubevirt.admission.validate import validate
 from .definitions import adapt, expand_with_places, matcher_field_of
 from .modernize import modernize
 from .ownership import check_label

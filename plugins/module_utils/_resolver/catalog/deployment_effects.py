@@ -15,8 +15,8 @@ from ..api.release import Release
 from ..api.schema import equal
 from ..api.tree import differences
 from ..guest.effect import MaybeVMI
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype.lookup import Lookup
 from ..refresh.drift import Drift, drift
 from .lost_fields import guest_differences
 

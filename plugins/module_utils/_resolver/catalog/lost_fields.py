@@ -16,7 +16,7 @@ from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
-from ..kubevirt.apply import applier
+from ..kubevirt.instancetype import applier
 
 # A VM for showing effects: with a part of everything that preferences affect.
 _TEMPLATE: Final[Manifest] = {

@@ -14,7 +14,7 @@ from ..api.quantity import parse
 from ..api.state import ACTIVE, state_of
 from ..api.tree import value_at
 from ..choose.fitting import series_of, size_of
-from ..kubevirt.apply import requirements, topology
+from ..kubevirt.instancetype import requirements, topology
 from .labels import architecture_of, class_of, os_of, shown_of, wrong_labels
 from .replacement import as_facts, replacements
 

@@ -20,7 +20,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, Matc
 from ..api.name_rules import quoted
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, value_at
-from ..kubevirt.apply import topology
+from ..kubevirt.instancetype import topology
 
 
 class FieldChange(NamedTuple):

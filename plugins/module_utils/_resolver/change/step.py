@@ -17,7 +17,7 @@ from ..api.write import Write
 
 if TYPE_CHECKING:
     # A change of an object that is no VM needs neither.
-    from ..kubevirt.config.cluster import Cluster
+    from ..kubevirt.cluster import Cluster
     from ..preflight.object_keys import ObjectToRead
 
 VM: Final = KINDS["VirtualMachine"]

@@ -20,7 +20,7 @@ from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.release import Release
 from ..api.state import OBSOLETE, is_active, state_of
-from ..kubevirt.apply import requirements, topology
+from ..kubevirt.instancetype import requirements, topology
 
 Spec = Optional[Manifest]
 

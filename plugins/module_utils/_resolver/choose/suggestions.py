@@ -14,9 +14,9 @@ from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.name_rules import join_or
 from ..api.state import is_active
 from ..api.tree import copy
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import find, infer
-from ..kubevirt.vmi import defaults
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype import find, infer
+from ..kubevirt.vm import defaults
 from . import fitting
 
 # Returns all manifests of a kind in a namespace ("" for a cluster-wide kind).

@@ -12,12 +12,12 @@ from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ..api.tree import copy, merge, set_at, value_at
 from ..api.writers import field_conflict
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find.infer import IGNORE
+from ..kubevirt.admission import mutate
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype.infer import IGNORE
+from ..kubevirt.vm import vmi
 from ..kubevirt.vm.readiness import run_strategy
-from ..kubevirt.vmi import vmi
-from ..kubevirt.vmi.vmi import guest_figures
-from ..kubevirt.webhooks import mutate
+from ..kubevirt.vm.vmi import guest_figures
 from . import rewrites
 from .plan import APPLY, Plan, largest_removed, present
 from .plugged import adapted, is_part_of, unplug_patch

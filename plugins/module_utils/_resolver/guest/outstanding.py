@@ -13,8 +13,8 @@ from typing import Any, Final
 from ..api import errors, quantity
 from ..api.manifest import Manifest, has_condition
 from ..api.tree import copy
-from ..kubevirt.config.cluster import KubeVirt
-from ..kubevirt.vmi import defaults
+from ..kubevirt.cluster import KubeVirt
+from ..kubevirt.vm import defaults
 
 # KubeVirt changes these in a running guest, so their values at the start do not count.
 _SOCKETS: Final = ("domain", "cpu", "sockets")

@@ -13,16 +13,16 @@ from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.tree import copy, shown_differences
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import revision_names
-from ..kubevirt.find.find import Specs
+from ..kubevirt.admission.mutate import AdmissionResult
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype import revision_names
+from ..kubevirt.instancetype.find import Specs
+from ..kubevirt.vm import defaults, live_update
+from ..kubevirt.vm.device_hotplug import migrates
+from ..kubevirt.vm.hotplug import LiveUpdate
 from ..kubevirt.vm.readiness import HALTED, restart_required, run_strategy
 from ..kubevirt.vm.start import is_unchanged_since_start, started_vm
-from ..kubevirt.vmi import defaults, live_update
-from ..kubevirt.vmi.device_hotplug import migrates
-from ..kubevirt.vmi.hotplug import LiveUpdate
-from ..kubevirt.vmi.vmi import build, guest_figures
-from ..kubevirt.webhooks.mutate import AdmissionResult
+from ..kubevirt.vm.vmi import build, guest_figures
 from .effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect, MaybeVMI
 from .outstanding import outstanding
 

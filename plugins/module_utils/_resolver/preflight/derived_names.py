@@ -11,8 +11,8 @@ from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted
 from ..api.tree import value_at
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import find, revision_names
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype import find, revision_names
 
 _LAUNCHER: Final = "virt-launcher-"
 _UID: Final = "0" * 36

@@ -8,7 +8,7 @@ from typing import Final
 from ..api.finding import Finding
 from ..api.manifest import Manifest, name_of, namespace_of
 from ..api.matcher import ObjectKey
-from ..kubevirt.find.lookup import Lookup, get_readable
+from ..kubevirt.instancetype.lookup import Lookup, get_readable
 from .object_keys import ObjectToRead
 from .references import created_volumes, templates_of
 

@@ -21,17 +21,16 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import Lister, of_kind, resembling
-from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
+from ..kubevirt.admission import admitter, firmware, launcher_pod, validate, virtual_machine
+from ..kubevirt.admission.mutate import AdmissionResult
+from ..kubevirt.admission.response import Response, invalid
 from ..kubevirt.admission.rule import INVALID, Cause
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import find
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype import find
+from ..kubevirt.instancetype.lookup import Lookup
+from ..kubevirt.vm import vmi
+from ..kubevirt.vm.defaults import set_vmi_defaults
 from ..kubevirt.vm.readiness import HALTED, has_guest, run_strategy
-from ..kubevirt.vmi import vmi
-from ..kubevirt.vmi.defaults import set_vmi_defaults
-from ..kubevirt.webhooks import validate
-from ..kubevirt.webhooks.mutate import AdmissionResult
-from ..kubevirt.webhooks.response import Response, invalid
 from .derived_names import too_long
 from .guest_size import too_little_memory, unused_sockets
 from .lost_objects import lost_revision

@@ -13,8 +13,8 @@ from ..api.errors import KubeVirtError
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
-from ..kubevirt.find import find, revision_names
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.instancetype import find, revision_names
+from ..kubevirt.instancetype.lookup import Lookup
 
 _NOT_FOUND: Final = 404
 _REFRESH: Final = "refresh the VM (controller_revision, state: refreshed)"

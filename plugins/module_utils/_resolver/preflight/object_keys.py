@@ -12,7 +12,7 @@ from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, te
 from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..api.release import NEWEST, Release
 from ..guest.effect import MaybeVMI
-from ..kubevirt.find import revision_names
+from ..kubevirt.instancetype import revision_names
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 

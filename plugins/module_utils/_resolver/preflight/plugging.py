@@ -9,11 +9,11 @@ from ..api.kinds import Kind
 from ..api.manifest import Manifest, claim_of, has_condition
 from ..api.tree import value_at
 from ..api.write import RetrySafety, Write
-from ..kubevirt.config import gates
-from ..kubevirt.config.cluster import KubeVirt
+from ..kubevirt import gates
+from ..kubevirt.cluster import KubeVirt
+from ..kubevirt.vm.device_hotplug import is_plugged
+from ..kubevirt.vm.plug_admission import can_be_plugged
 from ..kubevirt.vm.readiness import RUNNING, has_guest
-from ..kubevirt.vmi.device_hotplug import is_plugged
-from ..kubevirt.vmi.plug_admission import can_be_plugged
 
 _COMMANDS: Final = "run `virtctl addvolume` or `virtctl removevolume` before the task"
 _ON_REQUEST: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)

@@ -13,7 +13,7 @@ from ..api.matcher import ObjectKey
 from ..api.name_rules import join_or
 from ..api.tree import value_at
 from ..choose.suggestions import Lister, resembling
-from ..kubevirt.find.lookup import Lookup, is_missing
+from ..kubevirt.instancetype.lookup import Lookup, is_missing
 from .object_keys import ObjectToRead
 
 

@@ -8,8 +8,8 @@ from typing import Final
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
-from ..kubevirt.find import revision_names
-from ..kubevirt.find.revision_names import recapture_fields
+from ..kubevirt.instancetype import revision_names
+from ..kubevirt.instancetype.revision_names import recapture_fields
 from ..kubevirt.vm.start import start_revision_prefix
 
 

@@ -14,8 +14,8 @@ from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, namespace_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from ..api.release import NEWEST, Release
-from ..kubevirt.find import decode, revision_names
-from ..kubevirt.find.lookup import Lookup, get_readable
+from ..kubevirt.instancetype import decode, revision_names
+from ..kubevirt.instancetype.lookup import Lookup, get_readable
 from ..kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, migrate
 from .drift import READS_ALPHA
 

@@ -15,12 +15,12 @@ from ..api.tree import differences
 from ..guest.effect import RESTART, UNREAD_VMI, GuestEffect, MaybeVMI
 from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from ..guest.predict import guest_effect
-from ..kubevirt.config.cluster import Cluster, KubeVirt
-from ..kubevirt.find import decode, find, revision_names
-from ..kubevirt.find.find import Specs
-from ..kubevirt.find.lookup import Lookup, get_readable
+from ..kubevirt.admission.validate import apply_and_check
+from ..kubevirt.cluster import Cluster, KubeVirt
+from ..kubevirt.instancetype import decode, find, revision_names
+from ..kubevirt.instancetype.find import Specs
+from ..kubevirt.instancetype.lookup import Lookup, get_readable
 from ..kubevirt.vm.readiness import has_guest
-from ..kubevirt.webhooks.validate import apply_and_check
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"

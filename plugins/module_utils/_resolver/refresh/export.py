@@ -18,8 +18,8 @@ from ..api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
 from ..api.redaction import own_annotations
 from ..api.release import Release
 from ..api.tree import copy
-from ..kubevirt.find import decode, find, revision_names, revision_store
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.instancetype import decode, find, revision_names, revision_store
+from ..kubevirt.instancetype.lookup import Lookup
 from .drift import READS_ALPHA
 
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")

@@ -14,9 +14,9 @@ from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
 from ..api.tree import apply_merge_patch
 from ..api.unquoted import type_remedy
-from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import decode, find
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.cluster import Cluster
+from ..kubevirt.instancetype import decode, find
+from ..kubevirt.instancetype.lookup import Lookup
 from . import drift, recapture
 from .drift import Drift
 from .revision_change import RevisionChange

@@ -15,8 +15,8 @@ from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.tree import apply_merge_patch
 from ..guest.effect import GuestEffect
-from ..kubevirt.find import decode, revision_names
-from ..kubevirt.find.revision_names import generation_of
+from ..kubevirt.instancetype import decode, revision_names
+from ..kubevirt.instancetype.revision_names import generation_of
 from . import drift
 from .drift import Drift
 

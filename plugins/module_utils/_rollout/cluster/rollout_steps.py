@@ -24,7 +24,7 @@ from ..._cluster.writes.revisions import change, excuse_unmet
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
-from ..._resolver.kubevirt.find.revision_names import without_revisions
+from ..._resolver.kubevirt.instancetype.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.refresh import drift, move, revision_change
 from ..._resolver.refresh.drift import Drift

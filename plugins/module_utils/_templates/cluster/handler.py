@@ -12,8 +12,8 @@ from ..._cluster.writes.kind_handler import KindHandler
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.change.declared import DeclareJob, Findings
 from ..._resolver.declare.plan import DELETE
-from ..._resolver.kubevirt.config.cluster import Cluster
-from ..._resolver.kubevirt.webhooks.mutate import admit
+from ..._resolver.kubevirt.admission.mutate import admit
+from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.preflight import findings as preflight
 from ..._resolver.preflight.findings import Check
 from ..._resolver.preflight.object_keys import keys_for_admission

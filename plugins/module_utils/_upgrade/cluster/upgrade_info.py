@@ -22,7 +22,7 @@ from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.deployment_effects import ObjectChange, PlannedLookup, deployed, objects
-from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt, at_release
+from ..._resolver.kubevirt.cluster import Cluster, KubeVirt, at_release
 from ..steps import settings, steps
 from ..vm import Admission, UpgradeChange, VMChange, admissions, template_change, upgrade_side, vm_change
 

@@ -10,8 +10,8 @@ import pytest
 from plugins.module_utils._adoption import adopt
 from plugins.module_utils._adoption.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 Manifest = dict[str, Any]
 

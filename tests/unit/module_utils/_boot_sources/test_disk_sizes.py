@@ -7,7 +7,7 @@ import pytest
 from plugins.module_utils._boot_sources import disk_sizes
 from plugins.module_utils._boot_sources.disk_sizes import SmallDisk
 from plugins.module_utils._boot_sources.unusable_sources import boot_source_findings
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 PATH = "spec.dataVolumeTemplates[0]"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._boot_sources.fixed_disks import fixed_disks, keys_for_disks
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 Manifest = dict[str, Any]
 NAME = {"name": "web-boot", "namespace": "shop"}

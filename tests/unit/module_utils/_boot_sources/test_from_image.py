@@ -10,7 +10,7 @@ from plugins.module_utils._boot_sources.origin import Image
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.declare.virtual_machine import with_live_values
 from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 Manifest = dict[str, Any]
 

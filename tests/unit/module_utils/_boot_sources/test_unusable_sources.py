@@ -7,7 +7,7 @@ import pytest
 from plugins.module_utils._boot_sources.source import CloneRight
 from plugins.module_utils._boot_sources.unusable_sources import boot_source_findings, clone_rights, named_clone_rights
 from plugins.module_utils._resolver.api.errors import KubeVirtError
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 Manifest = dict[str, Any]
 

@@ -12,8 +12,8 @@ from plugins.module_utils._conversion.template_bundles import Sources, _carried_
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.catalog.modernize import Modernization
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._templates import process
 from plugins.plugin_utils._catalog_files import builtin_objects
 

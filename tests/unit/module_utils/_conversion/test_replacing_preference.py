@@ -6,8 +6,8 @@ import pytest
 
 from plugins.module_utils._conversion.replacing_preference import replacing_preference
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 
 def preference(name: str, **spec: Any) -> dict[str, Any]:

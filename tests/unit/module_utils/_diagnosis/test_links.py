@@ -30,7 +30,7 @@ from remedies import checked, command, patch, stdin, steps
 from plugins.module_utils._diagnosis.ages import age
 from plugins.module_utils._diagnosis.offline import diagnoses, flattened
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 
 Manifest = dict[str, Any]
 

@@ -10,7 +10,7 @@ from remedies import checked, patch
 from plugins.module_utils._capacity.placement.reasons import node_reasons
 from plugins.module_utils._diagnosis.offline import diagnoses
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 
 Manifest = dict[str, Any]
 

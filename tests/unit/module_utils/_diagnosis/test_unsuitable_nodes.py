@@ -21,7 +21,7 @@ from remedies import command, patch, steps
 
 from plugins.module_utils._diagnosis.offline import diagnoses
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 
 Manifest = dict[str, Any]
 

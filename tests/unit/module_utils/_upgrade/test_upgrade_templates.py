@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, kubevirt_of
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._upgrade.steps import steps
 from plugins.module_utils._upgrade.vm import UpgradeChange, UpgradeSide, default_vm, template_change, upgrade_side
 

@@ -9,9 +9,9 @@ from plugins.module_utils._capacity.quota.check import QuotaObjects
 from plugins.module_utils._resolver.api.keys import CATALOG_LABEL
 from plugins.module_utils._resolver.api.release import UnknownRelease
 from plugins.module_utils._resolver.catalog.deployment_effects import ObjectChange, deployed, objects
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt, at_release, kubevirt_of
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import firmware_uuid
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt, at_release, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vm.vmi import firmware_uuid
 from plugins.module_utils._upgrade.steps import settings, steps
 from plugins.module_utils._upgrade.vm import (
     Admission,

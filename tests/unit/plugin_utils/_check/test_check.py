@@ -13,7 +13,7 @@ import yaml
 from checked_files import instancetype, preference, vm
 
 from plugins.module_utils._resolver.api.unquoted import AS_TEXT
-from plugins.module_utils._resolver.kubevirt.config.cluster import kubevirt_of
+from plugins.module_utils._resolver.kubevirt.cluster import kubevirt_of
 from plugins.plugin_utils._check import checked_objects, evaluate
 from plugins.plugin_utils._check.command import main
 from plugins.plugin_utils._check.findings import Location

@@ -19,10 +19,10 @@ from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.plugged import plugged_warnings
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect
 from ...._resolver.guest.predict import admitted_effect
-from ...._resolver.kubevirt.config.cluster import Cluster
+from ...._resolver.kubevirt.admission.mutate import AdmissionResult, admission_cache_key, admit
+from ...._resolver.kubevirt.cluster import Cluster
 from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, same_status
-from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight.collisions import Name, Use, collisions, uses
 from ...._resolver.preflight.existing_disks import existing_disks, keys_for_disks
 from ...._resolver.preflight.lost_objects import power_problem

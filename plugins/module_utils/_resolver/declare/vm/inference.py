@@ -12,7 +12,7 @@ from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options, image_source, template_specs
 from ...api.matcher import INSTANCETYPE, MatcherField
 from ...api.name_rules import quoted
-from ...kubevirt.find.infer import IGNORE
+from ...kubevirt.instancetype.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
 
 AUTO: Final = "auto"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.manifest import Options
 from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted, subdomain
-from ...kubevirt.vmi.plug_admission import BUSES
+from ...kubevirt.vm.plug_admission import BUSES
 from ..argument_spec import fields, to_manifest
 from ..instancetypes import canonical_quantity
 from . import cloud_init

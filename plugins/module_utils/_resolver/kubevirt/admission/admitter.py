@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api import behaviour
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from . import (
     claims,
     cpu,

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ...api import behaviour
 from ...api.name_rules import label, quoted, subdomain
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from .rows import Group, Place, Row, conforms, exactly_one, gate, required, unique
 from .rule import INVALID, Cause, Spec
 

@@ -9,8 +9,8 @@ from ...api import behaviour, quantity
 from ...api.errors import Panic, QuantityError
 from ...api.name_rules import quoted
 from ...api.quantity import Quantity
-from ..config.cluster import KubeVirt
-from ..vmi.vmi import vcpus
+from ..cluster import KubeVirt
+from ..vm.vmi import vcpus
 from .rows import Check, Group, Place, Row, is_set, needs, one_of
 from .rule import ARM64, INVALID, Cause, Spec, amount
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from ...api import behaviour
 from ...api.fields import ENUMS
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from .rows import Group, Place, Row, closed, gate, if_open, one_of, required
 from .rule import ARM64, INVALID, S390X, Cause, Spec
 

@@ -8,8 +8,8 @@ from typing import Final
 from ...api import behaviour
 from ...api.fields import ENUMS
 from ...api.name_rules import label, quoted
-from ..config.cluster import KubeVirt
-from ..config.gates import PLUG_DECLARED
+from ..cluster import KubeVirt
+from ..gates import PLUG_DECLARED
 from .interfaces import PCI_ADDRESS
 from .rows import Group, Place, Row, at_most, at_most_one, closed, conforms, matches, one_of, unique
 from .rule import INVALID, Cause, Spec

@@ -11,8 +11,8 @@ from typing import Final
 
 from ...api import behaviour
 from ...api.name_rules import quoted
-from ..config.cluster import KubeVirt
-from ..config.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
+from ..cluster import KubeVirt
+from ..gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
 from .rows import Group, Place, Row, at_most_one, gate, needs, required
 from .rule import AMD64, INVALID, S390X, Cause, Spec
 from .volumes import absolute_path

@@ -10,7 +10,7 @@ from typing import Final
 from ...api import behaviour
 from ...api.fields import ENUMS
 from ...api.name_rules import port_name, quoted
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from .rows import (
     Check,
     Group,

@@ -11,7 +11,7 @@ from typing import Final
 from ...api import behaviour
 from ...api.name_rules import label, label_key, quoted
 from ...api.quantity import parse
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from .rows import Group, Place, Row, conforms
 from .rule import INVALID, Cause, Spec, items
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api.name_rules import quoted
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from . import claims, interfaces
 from .rows import Check, Group, Place, Row, exactly_one, only_once, unique
 from .rule import INVALID, Cause, Spec, items

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ...api.name_rules import join_or, quoted
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from .rule import INVALID, Cause, Rule, Spec
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from ...api import quantity
 from ...api.errors import Cause
 from ...api.quantity import Quantity
-from ..config.cluster import KubeVirt
-from ..webhooks.response import INVALID
+from ..cluster import KubeVirt
+from .response import INVALID
 
 __all__ = ["INVALID", "Cause"]
 

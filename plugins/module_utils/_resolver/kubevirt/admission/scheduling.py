@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from ...api.name_rules import label, label_key, label_value, quoted, subdomain
-from ..vmi.vmi import PREFERRED, REQUIRED
+from ..vm.vmi import PREFERRED, REQUIRED
 from .rows import Group, Place, Row, conforms, each, one_of, required, within
 from .rule import Spec
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from ...api import release_schema, schema
 from ...api.name_rules import join_or, quoted
 from ...api.release import Release
-from ..config.cluster import KubeVirt
-from ..webhooks.response import INVALID, REQUIRED
+from ..cluster import KubeVirt
+from .response import INVALID, REQUIRED
 from .rows import Group, Place, Row, at_most, one_of, unique
 from .rule import Cause, Spec, items
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from ...api import behaviour
 from ...api.errors import KubeVirtError
 from ...api.name_rules import join_or, quoted
-from ..config.cluster import KubeVirt
-from ..vmi.hotplug import check_memory_hotplug
+from ..cluster import KubeVirt
+from ..vm.hotplug import check_memory_hotplug
 from . import cpu
 from .rows import closed
 from .rule import INVALID, Cause, Spec, items

@@ -10,8 +10,8 @@ from typing import Final
 
 from ...api import behaviour
 from ...api.name_rules import quoted
-from ..config.cluster import KubeVirt
-from ..vmi.defaults import HYPERV_NEEDS
+from ..cluster import KubeVirt
+from ..vm.defaults import HYPERV_NEEDS
 from .rows import Check, Group, Place, Row, one_of
 from .rule import AMD64, ARM64, INVALID, S390X, Cause, Spec, amount
 

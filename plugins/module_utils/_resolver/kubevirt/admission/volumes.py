@@ -11,7 +11,7 @@ from typing import Final
 
 from ...api import quantity
 from ...api.name_rules import quoted
-from ..config.cluster import KubeVirt
+from ..cluster import KubeVirt
 from .rows import Group, Place, Row, gate, one_of, only_once, required, unique
 from .rule import INVALID, Cause, Spec
 

@@ -14,9 +14,9 @@ from ...api.errors import KubeVirtError, Panic
 from ...api.manifest import Manifest, namespace_of
 from ...api.matcher import MATCHER_FIELDS, MatcherField
 from ...api.release import NEWEST, Release
-from ..find import decode, revision_names, revision_store
-from ..find.find import canonical_vm
-from ..find.lookup import Lookup, not_found
+from ..instancetype import decode, revision_names, revision_store
+from ..instancetype.find import canonical_vm
+from ..instancetype.lookup import Lookup, not_found
 
 
 class Create(NamedTuple):

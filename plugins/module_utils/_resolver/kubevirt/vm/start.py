@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ...api.manifest import Manifest
 from ...api.matcher import MATCHER_FIELDS
-from ..find import revision_names
-from ..find.lookup import Lookup, get_readable
+from ..instancetype import revision_names
+from ..instancetype.lookup import Lookup, get_readable
 
 
 def start_revision_name(vm: Manifest) -> str:

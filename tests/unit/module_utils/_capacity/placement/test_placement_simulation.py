@@ -8,8 +8,8 @@ from capacity_cluster import launcher, node
 from plugins.module_utils._capacity.placement.simulation import PlacementObjects, placement
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 NODE = {"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}
 GPU = {

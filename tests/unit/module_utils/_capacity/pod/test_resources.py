@@ -9,7 +9,7 @@ from plugins.module_utils._capacity.pod.render import joint_verdict
 from plugins.module_utils._capacity.pod.resources import resources
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
 
 GIB = 1 << 30
 

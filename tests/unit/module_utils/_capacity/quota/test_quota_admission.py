@@ -11,8 +11,8 @@ from plugins.module_utils._capacity.quota.budget import from_manifest, used_amou
 from plugins.module_utils._capacity.quota.check import QuotaObjects, check_quotas
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 GUEST = {"domain": {"devices": {}, "memory": {"guest": "2Gi"}, "cpu": {"sockets": 1}}}
 AAQ = {"spec": {"namespaceSelector": {}}}

@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden, listed, session_with
 
 Answer = tuple[int, Any]

@@ -15,7 +15,7 @@ from plugins.module_utils._cluster.writes.pruning import migrate_revisions, prun
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.api.write import delete
 from plugins.module_utils._resolver.change.step import Job
-from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
+from plugins.module_utils._resolver.kubevirt.instancetype import revision_names, revision_store
 from plugins.module_utils._resolver.refresh.drift import Drift
 from scripted_server import REVISIONS, Manifest, listed, session_with, status
 

@@ -23,10 +23,10 @@ from plugins.module_utils._resolver.change.revision_steps import (
     needs_restart_still,
 )
 from plugins.module_utils._resolver.change.step import Seen
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from plugins.module_utils._resolver.kubevirt.find import revision_store
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.vmi import vmi
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vm import vmi
 from plugins.module_utils._resolver.refresh.revision_change import refresh
 from scripted_server import Manifest, listed, session_with, status
 

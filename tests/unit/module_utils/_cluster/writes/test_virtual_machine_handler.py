@@ -15,7 +15,7 @@ from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import policies
 from plugins.module_utils._resolver.change.declared import DeclareJob, manifest_job
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
-from plugins.module_utils._resolver.kubevirt.webhooks import mutate
+from plugins.module_utils._resolver.kubevirt.admission import mutate
 from scripted_server import KUBEVIRTS, REVISIONS, VMIS, VMS, Manifest, Store, session_with
 
 NUMBERS = range(6)

@@ -23,8 +23,8 @@ from plugins.module_utils._estate.readers import (
 from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api import release_schema
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 CLOUD_TABLES = {"server": "servers", "flavor": "flavors", "volume": "volumes"}
 

@@ -14,8 +14,8 @@ from plugins.module_utils._estate.readers import kubevirt, openstack, proxmox, r
 from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 CHANCE = random.Random(17)
 HOSTILE = [None, "", 0, -1, 1.5, float("nan"), float("inf"), True, [], {}, "VM", "=A1", "1,5", "1e9", "١٢", "x" * 300,

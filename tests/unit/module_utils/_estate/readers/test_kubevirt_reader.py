@@ -8,8 +8,8 @@ from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import kubevirt
 from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 GIB = 1 << 30
 CLUSTER = Cluster(Objects([instancetype("large", 4, "8Gi")]), KubeVirt(NEWEST))

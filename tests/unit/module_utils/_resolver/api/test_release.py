@@ -8,8 +8,8 @@ import pytest
 from plugins.module_utils._capacity.pod import behaviour as pod_behaviour
 from plugins.module_utils._resolver.api import behaviour, release, release_schema, schema
 from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from plugins.module_utils._resolver.kubevirt.vmi.defaults import set_spec_defaults
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.vm.defaults import set_spec_defaults
 
 
 def rows_of(table: ModuleType) -> dict[str, Any]:

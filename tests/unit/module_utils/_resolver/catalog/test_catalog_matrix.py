@@ -17,7 +17,7 @@ from plugins.module_utils._resolver.catalog.matrix import (
     from_data,
     unsatisfied,
 )
-from plugins.module_utils._resolver.kubevirt.apply import requirements, topology
+from plugins.module_utils._resolver.kubevirt.instancetype import requirements, topology
 from plugins.plugin_utils._catalog_files import builtin_objects
 
 OWN: dict[str, Any] = {

@@ -7,8 +7,8 @@ from plugins.module_utils._resolver.api.matcher import ObjectKey, references
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.deployment_effects import affected, no_longer_declared
 from plugins.module_utils._resolver.catalog.spec_changes import changes, predicted
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
 KIND = "VirtualMachineClusterInstancetype"
 

@@ -13,8 +13,7 @@ from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.catalog import modernize as resolver
 from plugins.module_utils._resolver.catalog.modernize import modernize
-from plugins.module_utils._resolver.kubevirt.apply import applier
-from plugins.module_utils._resolver.kubevirt.find import decode
+from plugins.module_utils._resolver.kubevirt.instancetype import applier, decode
 
 Manifest = dict[str, Any]
 

@@ -18,9 +18,9 @@ from plugins.module_utils._resolver.change.revision_steps import (
 )
 from plugins.module_utils._resolver.change.step import Act, Decision, Job, Refuse, Seen, Step
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.vmi import vmi
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vm import vmi
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 REFRESH = RevisionChange(matcher_fields=(INSTANCETYPE,), recapture=True)

@@ -9,9 +9,9 @@ from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose import suggestions
 from plugins.module_utils._resolver.declare.virtual_machine import as_created
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.kubevirt.admission.mutate import admit
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.preflight import findings as preflight
 
 GROUP = "instancetype.kubevirt.io/v1beta1"

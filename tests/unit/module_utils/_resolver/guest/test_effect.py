@@ -11,9 +11,9 @@ from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare.virtual_machine import size_mismatch
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect
 from plugins.module_utils._resolver.guest.predict import admitted_effect, assumed_vmi, guest_effect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
-from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.kubevirt.admission.mutate import admit
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Lookup, Objects
 
 START = "start-of-live"
 STAGE = {"vmRolloutStrategy": "Stage"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.preflight.existing_disks import existing_disks, keys_for_disks
 
 CLAIM, DATA_VOLUME = "PersistentVolumeClaim", "DataVolume"

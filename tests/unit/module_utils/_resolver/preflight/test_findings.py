@@ -10,9 +10,9 @@ from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.finding import ERROR, NEVER_STARTS, WARNING, Finding
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare import plan
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.kubevirt.admission.mutate import admit
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.preflight import findings as preflight
 
 CLUSTER = "VirtualMachineClusterInstancetype"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from plugins.module_utils._resolver.api.release import parse_release
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.preflight.lost_objects import power_problem
 
 NEWEST = parse_release("1.9.0")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.release import parse_release
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 from plugins.module_utils._resolver.preflight.plugging import (
     is_carried_out,
     is_requested,

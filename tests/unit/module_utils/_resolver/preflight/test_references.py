@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.errors import KubeVirtError
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.preflight.references import (
     keys_for_start,
     missing_references,

@@ -5,7 +5,7 @@ from typing import Any
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.kubevirt.find import revision_names
+from plugins.module_utils._resolver.kubevirt.instancetype import revision_names
 from plugins.module_utils._resolver.preflight.lost_objects import lost_revision, power_problem
 
 VM: dict[str, Any] = {

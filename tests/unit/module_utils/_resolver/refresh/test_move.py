@@ -12,8 +12,8 @@ from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.tree import apply_merge_patch
 from plugins.module_utils._resolver.guest.effect import RESTART
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.refresh import move, recapture
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 

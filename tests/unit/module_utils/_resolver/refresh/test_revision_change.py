@@ -9,7 +9,7 @@ from captured_vms import CapturingWorld
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.guest.effect import LIVE, RESTART
-from plugins.module_utils._resolver.kubevirt.find import revision_names
+from plugins.module_utils._resolver.kubevirt.instancetype import revision_names
 from plugins.module_utils._resolver.refresh import controller_revisions, revision_change
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 

@@ -6,7 +6,7 @@ ones again, and records them.
 
 import pytest
 
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
 from virt_api.agreement import all_disagreements, pod_disagreements
 from virt_api.answer import Recording, merged, question_digest, recorded
 from virt_api.case import Case

@@ -5,7 +5,7 @@ from typing import Any
 from kubevirt_failures import failure
 
 from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm.migrate_revisions import migrate
 
 
