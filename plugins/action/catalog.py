@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.redaction import without_logins
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import (
     LARGEST,
     TextError,
@@ -19,7 +20,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_docu
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin, regular_files
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._kustomize import kustomization_of, rendered
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._kustomize import (
+    is_in_git,
+    kustomization_of,
+    rendered,
+    rendered_from_git,
+)
 
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")
@@ -36,8 +42,10 @@ class ActionModule(action(__name__)):
                     f"{option}: only valid with source {option}; set source: {option}, or remove {option}"
                 )
         given = options.get("definitions")
-        if source == "path":
-            found = self._documents(options)
+        url = str(options.get("url") or "")
+        is_folder = source == "url" and is_in_git(url)
+        if source == "path" or is_folder:
+            found = _documents_in_git(url, options) if is_folder else self._documents(options)
             options["definitions"] = [content for content, _place in found]
             options["_places"] = [place for _content, place in found]
         elif source == "definitions" and isinstance(given, list):
@@ -85,7 +93,18 @@ class ActionModule(action(__name__)):
         return content
 
 
-def _parse(content: bytes, path: Path) -> list[tuple[Any, str]]:
+def _documents_in_git(url: str, options: dict[str, Any]) -> list[tuple[Any, str]]:
+    for option in ("version", "checksum"):
+        if options.get(option):
+            raise AnsibleActionFail(f"{option}: not valid with a folder of a Git repository; its ref says the same")
+    shown = without_logins(url)
+    found = _parse(rendered_from_git(url), shown)
+    if not found:
+        raise AnsibleActionFail(f"url: {shown} renders to nothing; name the folder of a catalog")
+    return found
+
+
+def _parse(content: bytes, path: Path | str) -> list[tuple[Any, str]]:
     try:
         return [(document.content, document.place_in(str(path))) for document in catalog_documents(content, str(path))]
     except TextError as error:

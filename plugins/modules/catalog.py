@@ -53,8 +53,12 @@ options:
       valid with O(source=path).
     type: str
   url:
-    description: With O(version), the base address of releases, by default that of common-instancetypes. Without
-      O(version), the address of a bundle. Only valid with O(source=url).
+    description:
+      - With O(version), the base address of releases, by default that of common-instancetypes. Without O(version), the
+        address of a bundle. Only valid with O(source=url).
+      - Or a folder with a C(kustomization.yaml) in a Git repository and a tag or commit, as C(kustomize) takes them,
+        such as V(https://github.com/kubevirt/common-instancetypes//?ref=v1.7.0). C(kustomize) or else C(kubectl) of the
+        controller renders it; both need C(git).
     type: str
   version:
     description:

@@ -3,6 +3,8 @@
 import functools
 import hashlib
 import http.server
+import os
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -68,6 +70,68 @@ def test_kustomization_is_rendered_and_deployed(deploy: Deploy, tmp_path: Path) 
     options = {"source": "path", "path": str(overlay), "catalog": "kustomized"}
     assert "catalog kustomized: 1 instancetype, 0 preferences: 1 created" in deploy(**options)
     assert "1 unchanged" in deploy(**options)
+
+
+class _Git(http.server.BaseHTTPRequestHandler):
+    """Serves the repositories below a folder, as git's own program for web servers does."""
+
+    def __init__(self, root: Path, *arguments: Any) -> None:
+        self._root = root
+        super().__init__(*arguments)
+
+    def do_GET(self) -> None:
+        path, _mark, query = self.path.partition("?")
+        length = int(self.headers.get("Content-Length") or 0)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "GIT_PROJECT_ROOT": str(self._root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type") or "",
+            "CONTENT_LENGTH": str(length),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding") or "",
+        }
+        command = ["git", "-c", "safe.directory=*", "http-backend"]
+        body = self.rfile.read(length)
+        answer = subprocess.run(command, env=environment, input=body, stdout=subprocess.PIPE, check=True).stdout
+        head, _blank, content = answer.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_POST = do_GET
+
+
+@pytest.mark.skipif(not (which("kustomize") or which("kubectl")), reason="no program renders kustomizations")
+def test_a_folder_in_git_is_deployed_by_ref(deploy: Deploy, tmp_path: Path) -> None:
+    folder = tmp_path / "git" / "sizes" / "types"
+    folder.mkdir(parents=True)
+    (folder / "kustomization.yaml").write_text("resources: [size.yaml]\nnamePrefix: git-")
+    git = ["git", "-C", str(folder.parent), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
+    for tag, memory in (("v1", "8Gi"), ("v2", "16Gi")):
+        (folder / "size.yaml").write_text(MANIFEST.replace("8Gi", memory))
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-q", "-m", tag], check=True)
+        subprocess.run([*git, "tag", tag], check=True)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Git, folder.parents[1])) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}/sizes/.git//types"
+            options = {"source": "url", "catalog": "git"}
+            assert "1 instancetype, 0 preferences: 1 created" in deploy(url=f"{url}?ref=v1", **options)
+            assert "1 unchanged" in deploy(url=f"{url}?ref=v1", **options)
+            assert "1 changed" in deploy(url=f"{url}?ref=v2", **options)
+            output = deploy(fails=True, url=f"{url}?ref=v3", **options)
+            assert "cannot render" in output and "v3" in output
+        finally:
+            server.shutdown()
 
 
 @pytest.mark.parametrize(

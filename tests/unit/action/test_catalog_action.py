@@ -1,5 +1,6 @@
 """The controller reads the files of a catalog, and names those that cannot be deployed."""
 
+import functools
 import hashlib
 import os
 from pathlib import Path
@@ -110,9 +111,9 @@ def test_non_text_keys_are_refused() -> None:
     assert str(message.value) == "definitions[0].series: YAML read a key as false; put it in quotes"
 
 
-def refusal(**options: Any) -> str:
+def refusal(source: str = "path", **options: Any) -> str:
     with pytest.raises(AnsibleActionFail) as message:
-        sent(source="path", **options)
+        sent(source=source, **options)
     return str(message.value)
 
 
@@ -189,6 +190,39 @@ def test_unusable_kustomizations_are_refused(folder: Path, programs: Path) -> No
     install(programs, "kustomize")
     with mock.patch("plugins.plugin_utils._kustomize.LARGEST", 3):
         assert refusal(path=str(folder)) == f"path: {folder} renders to more than 0 MiB; check that it is a catalog"
+
+
+GIT = "https://git.example.com/acme/sizes//types?ref=v1"
+
+
+@pytest.mark.parametrize(
+    "url", [GIT, "git@example.com:acme/sizes.git//types?ref=v1", "file:///srv/sizes?ref=v1", f"{GIT}&timeout=60s"]
+)
+def test_folder_in_git_is_rendered_by_the_program(programs: Path, url: str) -> None:
+    install(programs, "kubectl")
+    options = sent(source="url", url=url)
+    assert options["definitions"] == [{"kind": "A"}, {"kind": "B"}]
+    assert options["_places"] == [f"{url}, line 1", f"{url}, line 3"]
+    assert (programs / "calls").read_text() == f"{programs}/kubectl kustomize {url}\n"
+
+
+def test_unusable_folders_in_git_are_refused(programs: Path) -> None:
+    refused = functools.partial(refusal, source="url")
+    url = GIT.replace("git.", "joe:secret@git.")
+    shown = GIT.replace("git.", "(hidden)@git.")
+    install(programs, "kustomize", '#!/bin/sh\necho "Error: no access to $2, $GIT_TERMINAL_PROMPT" >&2\nexit 1\n')
+    assert refused(url=url) == f"url: kustomize cannot render {shown}: Error: no access to {shown}, 0"
+    for unnamed in (url.partition("?")[0], url.replace("v1", "")):
+        assert refused(url=unnamed).endswith("so each run might deploy something else; add ?ref= and a tag or commit")
+    assert "secret" not in refused(url=url.partition("?")[0])
+    for option, value in (("version", "v1.7.0"), ("checksum", DIGEST)):
+        expected = f"{option}: not valid with a folder of a Git repository; its ref says the same"
+        assert refused(url=url, **{option: value}) == expected
+    install(programs, "kustomize", "#!/bin/sh\n")
+    assert refused(url=url) == f"url: {shown} renders to nothing; name the folder of a catalog"
+    install(programs, "kustomize", "#!/bin/sh\nexec /bin/sleep 9\n")
+    with mock.patch("plugins.plugin_utils._kustomize._SECONDS", 0.1):
+        assert refused(url=url) == f"url: kustomize did not render {shown} within 0.1 seconds"
 
 
 def test_changed_file_or_invalid_yaml_is_refused(folder: Path) -> None:

@@ -60,7 +60,7 @@ class SourceDocuments(NamedTuple):
 
 def documents_of(options: dict[str, Any]) -> SourceDocuments:
     """The documents of the source that the options of `catalog` name. Raises TaskFailed."""
-    if options["source"] == "url":
+    if options["source"] == "url" and options["definitions"] is None:
         return _fetched(options)
     if options["definitions"] is None:
         read = (
