@@ -19,7 +19,7 @@ setup(
     description="Checks and converts manifests of KubeVirt",
     license="GPL-3.0-or-later",
     python_requires=">=3.11",
-    install_requires=["ansible-core>=2.16", "kubernetes>=24.2", "PyYAML"],
+    install_requires=["ansible-core>=2.16", "PyYAML", "urllib3>=1.26.5"],
     packages=[f"{NAME}.{package}" for package in [*find_namespace_packages(include=["plugins*"]), CATALOG]],
     package_dir={NAME: "."},
     package_data={"": ["*.yml", "*.yaml", "*.json", "*.j2", "*.css", "*.gz", "*.html"]},

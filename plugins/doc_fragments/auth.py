@@ -102,5 +102,7 @@ notes:
     O(context) or O(host) ignores these variables.
 requirements:
   - python >= 3.9
-  - kubernetes >= 24.2.0 (the Python client)
+  - urllib3 >= 1.26.5
+  - PyYAML
+  - kubernetes >= 24.2.0, != 36.0.0 (the Python client), only for a kubeconfig with an C(auth-provider)
 """

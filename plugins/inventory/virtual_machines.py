@@ -144,7 +144,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ..module_utils._capacity.cluster.vm_resources import vm_resources
 from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.client.transport import MISSING
+from ..module_utils._cluster.client.transport import LIBRARIES, MISSING
 from ..module_utils._cluster.modules.results import server_warnings
 from ..module_utils._cluster.modules.shared_options import AUTH, REQUESTS
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
@@ -197,7 +197,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
         if MISSING is not None:
-            raise AnsibleParserError(missing_required_lib("kubernetes"))
+            raise AnsibleParserError(missing_required_lib(LIBRARIES))
         self._check(loader.load_from_file(path, cache="none"))
         config = self._read_config_data(path)
         self._populate(self._cached(self._connection(config), path, cache))

@@ -30,7 +30,7 @@ from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
 from ..module_utils._cluster.client.concurrency import display
-from ..module_utils._cluster.client.transport import MISSING
+from ..module_utils._cluster.client.transport import LIBRARIES, MISSING
 from ..module_utils._cluster.modules import adapter
 from ..module_utils._cluster.modules.module import Module
 
@@ -95,7 +95,7 @@ def _reason_to_send(action: ActionBase, task_vars: Mapping[str, Any]) -> str:
         return "Ansible keeps the files of modules"
     interpreter = _interpreter(action, task_vars)
     if interpreter is None and MISSING:
-        return f"ansible_python_interpreter is not set, and {sys.executable} lacks the Python package kubernetes"
+        return f"ansible_python_interpreter is not set, and {sys.executable} lacks {LIBRARIES}"
     if interpreter not in (None, sys.executable):
         return f"ansible_python_interpreter is {interpreter}, and Ansible runs on {sys.executable}"
     return next(

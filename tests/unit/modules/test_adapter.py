@@ -21,11 +21,11 @@ def test_only_the_adapter_creates_ansible_modules() -> None:
     assert making == {"module_utils/_cluster/modules/adapter.py"}
 
 
-def test_missing_kubernetes_client_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "MISSING", "Traceback: no such module")
     store = Store({})
     refused = run("virtual_machine_info", store)
-    assert refused["failed"] and "(kubernetes)" in refused["msg"]
+    assert refused["failed"] and "(urllib3 and PyYAML)" in refused["msg"]
     assert store.asked == []
 
 

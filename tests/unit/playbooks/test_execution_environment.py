@@ -63,7 +63,7 @@ def test_the_collection_itself_as_a_definition(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT / "meta", tmp_path / "meta")
     shutil.copy(tmp_path / "meta" / "execution-environment.yml", tmp_path)
     builder(tmp_path, "create")
-    assert (tmp_path / "context" / "_build" / "requirements.txt").read_text().endswith("kubernetes>=24.2.0\n")
+    assert (tmp_path / "context" / "_build" / "requirements.txt").read_text().endswith("kubernetes>=24.2.0,!=36.0.0\n")
 
 
 def test_builder_finds_the_python_requirements(tmp_path: Path) -> None:
@@ -71,5 +71,5 @@ def test_builder_finds_the_python_requirements(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT / "meta", place / "meta")
     shutil.copy(CHECKOUT / "galaxy.yml", place)
     result = yaml.safe_load(builder(tmp_path, "introspect", str(tmp_path)))
-    assert [item.partition(" ")[0] for item in result["python"]] == ["kubernetes>=24.2.0"]
+    assert [item.partition(" ")[0] for item in result["python"]] == ["kubernetes>=24.2.0,!=36.0.0"]
     assert not result["system"]

@@ -96,7 +96,7 @@ options:
     type: bool
     default: false
 notes:
-  - Needs the Python package C(kubernetes) beside ansible-rulebook.
+  - Needs the Python packages C(urllib3) and C(PyYAML) beside ansible-rulebook.
 """
 
 EXAMPLES = r"""

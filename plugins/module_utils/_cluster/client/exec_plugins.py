@@ -1,22 +1,31 @@
-"""Exec plugins of kubeconfigs, which give credentials.
-
-The official client waits for a plugin without an end, and logs what it printed, which may be secret. Its loader is
-overridden in this one step.
-"""
+"""Exec plugins of kubeconfigs, which print credentials."""
 
 from __future__ import annotations
 
-import functools
 import json
+import os
+import re
 import subprocess
 import sys
-from typing import Any, Final
+import time
+from contextlib import suppress
+from datetime import datetime, timezone
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.name_rules import one_line
+from .kubeconfig import Access
 
 # Seconds for which a plugin may run unless it can ask the user at a terminal.
 _SECONDS: Final = 60
+# Seconds before the end of a token at which another is asked for.
+_EARLIER: Final = 300
 _HANGS: Final = (
     "{} did not end within {} s and was stopped; run it in a terminal to see what it waits for, or set api_key"
 )
+_MISSING: Final = re.compile(r"No such file|[Pp]ermission denied|not found")
+_CERTIFICATE: Final = ("clientCertificateData", "clientKeyData")
+# What Python before 3.11 does not read: more or fewer than six digits of a second.
+_FRACTION: Final = re.compile(r"[.,]\d+")
 
 
 class PluginFailed(Exception):
@@ -27,21 +36,68 @@ class PluginFailed(Exception):
 _hung: list[list[str]] = []
 
 
-def credentials(provider: Any, cluster: Any = None) -> dict[str, Any]:
-    """The `status` of an ExecCredential.
+class _Command(NamedTuple):
+    api_version: str
+    words: list[str]
+    environment: dict[str, str]
+    folder: str | None
 
-    provider: a kubernetes.config.exec_provider.ExecProvider, which has command and environment. cluster: the
-    kubeconfig's cluster, if the plugin is to know it. Raises PluginFailed.
+
+class ExecLogin:
+    """The credentials that a plugin has printed. It runs again shortly before they expire.
+
+    certificate, key: as PEM; "" if the plugin gave a token.
     """
+
+    def __init__(self, access: Access) -> None:
+        """Runs the plugin of the access' user. Raises PluginFailed."""
+        self._access = access
+        self._read()
+
+    def authorization(self) -> str:
+        """The header's value; "" for a certificate."""
+        if self._expiry is not None and time.time() >= self._expiry - _EARLIER:
+            # If it fails, the server says that the token has expired.
+            with suppress(PluginFailed):
+                self._read()
+        return f"Bearer {self._token}" if self._token else ""
+
+    def _read(self) -> None:
+        status = credentials(self._access)
+        expiry = status.get("expirationTimestamp")
+        self._expiry = None if expiry is None else _seconds(expiry)
+        self._token = str(status.get("token") or "")
+        self.certificate, self.key = ("", "") if self._token else (str(status[name]) for name in _CERTIFICATE)
+
+
+def _seconds(timestamp: Any) -> float:
+    try:
+        parsed = datetime.fromisoformat(_FRACTION.sub("", str(timestamp).strip().upper()).replace("Z", "+00:00"))
+    except ValueError:
+        raise PluginFailed(f"exec: expirationTimestamp: {timestamp!r} is no time of RFC 3339") from None
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def failure_text(access: Access, error: PluginFailed) -> str:
+    """The message about a plugin that failed, with its hint how to install it if it is missing."""
+    plugin = access.user.fields["exec"]
+    reason, hint = access.hidden(str(error)), one_line(plugin.get("installHint"))
+    more = f"; {plugin['command']}: {hint}" if hint and _MISSING.search(reason) else ""
+    return f"{access.name}: the credential plugin returned no credentials: {reason}{more}"
+
+
+def credentials(access: Access) -> dict[str, Any]:
+    """The `status` of an ExecCredential. Raises PluginFailed."""
+    command = _command(access)
     interactive = sys.stdout is not None and sys.stdout.isatty()
     spec: dict[str, Any] = {"interactive": interactive}
-    if cluster is not None:
-        spec["cluster"] = dict(cluster.value)
+    if access.user.fields["exec"].get("provideClusterInfo"):
+        spec["cluster"] = dict(access.cluster.fields)
         for extension in spec["cluster"].get("extensions") or ():
             if extension["name"] == "client.authentication.k8s.io/exec":
                 spec["cluster"]["config"] = extension["extension"]
-    request = {"apiVersion": provider.api_version, "kind": "ExecCredential", "spec": spec}
-    printed = _run(provider, interactive, {**provider.env, "KUBERNETES_EXEC_INFO": json.dumps(request)})
+    request = {"apiVersion": command.api_version, "kind": "ExecCredential", "spec": spec}
+    printed = _run(command, interactive, {**command.environment, "KUBERNETES_EXEC_INFO": json.dumps(request)})
     try:
         answer = json.loads(printed)
     except ValueError as error:
@@ -49,28 +105,46 @@ def credentials(provider: Any, cluster: Any = None) -> dict[str, Any]:
     for key in ("apiVersion", "kind", "status"):
         if not isinstance(answer, dict) or key not in answer:
             raise PluginFailed(f"exec: malformed response. missing key '{key}'")
-    if answer["apiVersion"] != provider.api_version:
-        raise PluginFailed(f"exec: plugin api version {answer['apiVersion']} does not match {provider.api_version}")
+    if answer["apiVersion"] != command.api_version:
+        raise PluginFailed(f"exec: plugin api version {answer['apiVersion']} does not match {command.api_version}")
     status = answer["status"]
     if not isinstance(status, dict):
         raise PluginFailed("exec: malformed response. status is no object")
-    if "token" not in status and not {"clientCertificateData", "clientKeyData"} <= set(status):
+    if not status.get("token") and not all(status.get(name) for name in _CERTIFICATE):
         raise PluginFailed("exec: the plugin returned neither a token nor a certificate with its key")
     return status
 
 
-def _run(provider: Any, interactive: bool, environment: dict[str, str]) -> str:
+def _command(access: Access) -> _Command:
+    """What the kubeconfig says about the plugin. Raises ConnectionFailed if that is malformed."""
+    plugin = access.user.fields["exec"]
+    if not isinstance(plugin, dict):
+        raise access.user.error("exec", "expected a dictionary with command and apiVersion")
+    for key in ("command", "apiVersion"):
+        if not isinstance(plugin.get(key), str):
+            raise access.user.error(f"exec.{key}", "expected a string")
+    arguments, settings = plugin.get("args") or [], plugin.get("env") or []
+    if not isinstance(arguments, list):
+        raise access.user.error("exec.args", "expected a list")
+    environment = dict(os.environ)
+    for item in settings if isinstance(settings, list) else [settings]:
+        if not isinstance(item, dict) or not {"name", "value"} <= item.keys():
+            raise access.user.error("exec.env", "expected a list of dictionaries with name and value")
+        environment[item["name"]] = item["value"]
+    return _Command(plugin["apiVersion"], [plugin["command"], *arguments], environment, access.cluster.folder or None)
+
+
+def _run(command: _Command, interactive: bool, environment: dict[str, str]) -> str:
     """The output of the plugin."""
-    command = provider.args
-    if command in _hung:
-        raise PluginFailed(_HANGS.format(command[0], _SECONDS))
+    if command.words in _hung:
+        raise PluginFailed(_HANGS.format(command.words[0], _SECONDS))
     try:
         done = subprocess.run(
-            command,
+            command.words,
             stdin=None if interactive else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=None if interactive else subprocess.PIPE,
-            cwd=provider.cwd,
+            cwd=command.folder,
             env=environment,
             text=True,
             errors="replace",
@@ -78,55 +152,12 @@ def _run(provider: Any, interactive: bool, environment: dict[str, str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        _hung.append(command)
+        _hung.append(command.words)
         # The arguments may be secret.
-        raise PluginFailed(_HANGS.format(command[0], _SECONDS)) from None
+        raise PluginFailed(_HANGS.format(command.words[0], _SECONDS)) from None
     except (OSError, TypeError, ValueError) as error:
         # The program is missing, or an argument is no text.
         raise PluginFailed(str(error)) from None
     if done.returncode:
         raise PluginFailed(f"exec: process returned {done.returncode}. {(done.stderr or '').strip()}")
     return done.stdout
-
-
-@functools.cache
-def loader_class() -> Any:
-    """The official client's loader of kubeconfigs with this module's plugins. The client is imported on demand."""
-    from kubernetes import config
-
-    client: Any = config
-
-    class Loader(client.kube_config.KubeConfigLoader):  # type: ignore[misc]
-        # Why the plugin gave no credentials. Others may do, such as an option of the task.
-        failure = ""
-
-        def _load_from_exec_plugin(self) -> bool:
-            if "exec" not in self._user:
-                return False
-            plugin, base = self._user["exec"], self._get_base_path(self._cluster.path)
-            try:
-                cluster = self._cluster if plugin.safe_get("provideClusterInfo") else None
-                # Older clients take no cluster.
-                status = credentials(client.exec_provider.ExecProvider(plugin, base), cluster)
-                expiry = status.get("expirationTimestamp")
-                expires = None if expiry is None else client.kube_config.parse_rfc3339(expiry)
-            except (PluginFailed, client.ConfigException) as error:
-                self.failure = str(error)
-                return False
-            except Exception as error:
-                # The client does the same: other credentials may do.
-                self.failure = f"exec: {type(error).__name__}: {error}"
-                return False
-            if "token" in status:
-                self.token = f"Bearer {status['token']}"
-            else:
-                for attribute, key in (("cert_file", "clientCertificateData"), ("key_file", "clientKeyData")):
-                    data = client.kube_config.FileOrData(
-                        status, None, data_key_name=key, file_base_path=base, base64_file_content=False
-                    )
-                    setattr(self, attribute, data.as_file())
-            if expires is not None:
-                self.expiry = expires
-            return True
-
-    return Loader

@@ -20,9 +20,9 @@ from ..._resolver.api.redaction import without_logins
 from ..._resolver.api.write import APPLY, RetrySafety, Write
 from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
-from .kubeconfig import name_of
 from .server_warnings import object_label, warning_texts
-from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, request_sender, urllib3
+from .settings import configure
+from .transport import USER_AGENT, HTTPHeaderDict, connections, deadline, request_sender, urllib3
 
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
 # large for etcd.
@@ -47,7 +47,7 @@ _READ_TIMEOUT: Final = 30
 _DEADLINE: Final = 120
 _LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65
-# Seconds for which the authentication headers are kept. To make them takes a sixth of the time of a request.
+# Seconds for which the authentication headers are kept, so that a credential plugin does not run for each request.
 _HEADERS_TTL: Final = 1.0
 # If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
@@ -106,7 +106,7 @@ _Items = list[dict[str, Any]]
 class Session:
     """A connection to one API server with one user's credentials. Threads may share it.
 
-    options: the authentication options (see `transport.configure`), impersonate_user, impersonate_groups,
+    options: the authentication options (see `settings.configure`), impersonate_user, impersonate_groups,
     retry_timeout: seconds for the retries of one request (default 60),
     qps: requests per second, retries included (default: no limit), concurrency: the most connections (default 16), and
     field_manager: the manager for server-side apply (default FIELD_MANAGER).
@@ -134,14 +134,12 @@ class Session:
         self.is_dry_run = False
 
     def _connect(self) -> None:
-        self._configuration = configure(self._options)
-        self._configuration.connection_pool_maxsize = self._options.get("concurrency") or _CONNECTIONS
-        self._configuration.retries = False
-        # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
-        address = str(self._configuration.host)
+        self._settings = configure(self._options)
+        address = self._settings.host
         self.host = without_logins(address, "host")
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
-        self._open = request_sender(connections(self._configuration, name_of(self._options)), address)
+        manager = connections(self._settings, self._options.get("concurrency") or _CONNECTIONS)
+        self._open = request_sender(manager, address)
 
     def dry_run_session(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
@@ -373,15 +371,9 @@ class Session:
         expiry, headers = self._cached_headers
         now = time.monotonic()
         if now > expiry:
-            headers = self._authentication()
+            value = self._settings.authorization()
+            headers = {"Authorization": value} if value else {}
             self._cached_headers = (now + _HEADERS_TTL, headers)
-        return headers
-
-    def _authentication(self) -> dict[str, str]:
-        settings = self._configuration.auth_settings().values()
-        headers = {setting["key"].title(): setting["value"] for setting in settings}
-        if self._configuration.username:
-            headers.setdefault("Authorization", self._configuration.get_basic_auth_token())
         return headers
 
     def _once(

@@ -1,30 +1,35 @@
-"""From options to connections: the configuration of the official client, its TLS, and pools of connections."""
+"""TLS, and pools of connections of urllib3."""
 
 from __future__ import annotations
 
 import contextvars
 import http.client
 import io
+import os
 import ssl
+import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._resolver.api.name_rules import quoted
-from . import kubeconfig
 from .errors import ConnectionFailed, reason_of
 
-__all__ = ["MISSING", "HTTPHeaderDict", "RESTClientObject", "urllib3", "yaml"]
+if TYPE_CHECKING:
+    from .settings import Pem, Settings
 
+__all__ = ["LIBRARIES", "MISSING", "HTTPHeaderDict", "urllib3", "yaml"]
+
+LIBRARIES: Final = "urllib3 and PyYAML"
+"""What modules need beside Python."""
 MISSING: str | None = None
-"""The traceback of the failed import."""
+"""The traceback of the failed import of one of them."""
 try:
     import urllib3
     import yaml
-    from kubernetes.client.rest import RESTClientObject
 
     try:
         from urllib3 import HTTPHeaderDict
@@ -32,7 +37,7 @@ try:
         from urllib3._collections import HTTPHeaderDict
 except ImportError:
     MISSING = traceback.format_exc()
-    urllib3 = yaml = HTTPHeaderDict = RESTClientObject = None  # type: ignore[assignment, misc]
+    urllib3 = yaml = HTTPHeaderDict = None  # type: ignore[assignment, misc]
 
 
 USER_AGENT: Final = "virtshape.instancetypes"
@@ -42,10 +47,7 @@ deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """The deadline of this thread's response, as time.monotonic."""
 
 _BUFFER = 65536
-# Files that a pool would read for each connection; the TLS context already has their contents.
-_FILES = ("ca_certs", "cert_file", "key_file")
-
-_PATHS: Final = ("ca_cert", "client_cert", "client_key")
+_SOCKS: Final = ("socks4://", "socks4a://", "socks5://", "socks5h://")
 
 
 def tls_context(ca_file: str | None, ca_text: str | None, check: bool) -> ssl.SSLContext:
@@ -82,28 +84,91 @@ def web_pool(
     return urllib3.PoolManager(ssl_context=context, **options)
 
 
-def connections(configuration: Any, kubeconfig_name: str = "kubeconfig") -> Any:
-    """The urllib3 pool manager for a kubernetes.client.Configuration: proxy, TLS, number of connections.
+def connections(settings: Settings, size: int) -> Any:
+    """The urllib3 pool manager for the settings: proxy, TLS, number of connections.
 
-    kubeconfig_name: names the kubeconfig in errors. Reads the configuration's files once. Keys inside a kubeconfig must
-    go through a file to reach TLS; they are removed from the disk at once. Raises ConnectionFailed for unusable
-    certificates and keys.
+    Reads the files of the settings once. Raises ConnectionFailed for unusable certificates, keys and proxies.
     """
+    options: dict[str, Any] = {"maxsize": size, "retries": False}
+    proxy_context = None
+    if settings.host.startswith("https:"):
+        options["ssl_context"] = _with_certificate(settings)
+        options["cert_reqs"] = "CERT_REQUIRED" if settings.verify else "CERT_NONE"
+        if settings.server_name:
+            options["server_hostname"] = settings.server_name
+    if settings.proxy.startswith("https:"):
+        # The client's certificate is not for the proxy.
+        proxy_context = _trusting(settings)
+    if not settings.verify:
+        # The user requested it; urllib3 would warn for every request.
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     try:
-        manager = RESTClientObject(configuration).pool_manager
+        manager = _manager(settings, proxy_context, options)
     except (ValueError, ImportError) as error:
         raise ConnectionFailed(
-            f"proxy {quoted(configuration.proxy)}: cannot be used: {reason_of(error)}; write it as http://HOST:PORT",
+            f"proxy {quoted(settings.proxy)}: cannot be used: {reason_of(error)}; write it as http://HOST:PORT",
             final=True,
         ) from error
     manager.pool_classes_by_scheme = _pool_classes(manager.pool_classes_by_scheme)
-    # A proxy that uses TLS itself needs the same files.
-    if configuration.host.startswith("https:") and not str(configuration.proxy or "").startswith("https:"):
-        manager.connection_pool_kw["ssl_context"] = _context(configuration, kubeconfig_name)
-        for name in _FILES:
-            manager.connection_pool_kw.pop(name, None)
-        forget_files()
     return manager
+
+
+def _manager(settings: Settings, proxy_context: ssl.SSLContext | None, options: dict[str, Any]) -> Any:
+    if not settings.proxy:
+        return urllib3.PoolManager(**options)
+    if settings.proxy.lower().startswith(_SOCKS):
+        # Needs another package.
+        from urllib3.contrib.socks import SOCKSProxyManager
+
+        return SOCKSProxyManager(settings.proxy, headers=settings.proxy_headers, **options)
+    return urllib3.ProxyManager(
+        settings.proxy, proxy_headers=settings.proxy_headers, proxy_ssl_context=proxy_context, **options
+    )
+
+
+def _trusting(settings: Settings) -> ssl.SSLContext:
+    ca = settings.ca
+    try:
+        # Comments in a file of certificates may have any characters.
+        text = ca.data.decode("ascii", "ignore") if ca else ""
+        return tls_context(ca.path or None if ca else None, text or None, settings.verify)
+    except (OSError, ValueError) as error:
+        place = ca.place if ca else "the CAs of the system"
+        raise ConnectionFailed(f"{place}: cannot be used: {reason_of(error)}") from error
+
+
+def _with_certificate(settings: Settings) -> ssl.SSLContext:
+    context, certificate, key = _trusting(settings), settings.certificate, settings.key
+    if certificate is None:
+        return context
+    try:
+        with _as_file(certificate) as file, _as_file(key) as key_file:
+            context.load_cert_chain(file, key_file, password=_no_password)  # type: ignore[arg-type]
+    except (OSError, ValueError) as error:
+        of_key = key.place.rpartition(": ")[2] if key else "no key"
+        raise ConnectionFailed(f"{certificate.place} with {of_key}: cannot be used: {reason_of(error)}") from error
+    return context
+
+
+def _no_password() -> str:
+    # TLS would ask for one at the terminal.
+    raise ValueError("the key is encrypted; give one without a password")
+
+
+@contextmanager
+def _as_file(pem: Pem | None) -> Iterator[str | None]:
+    """The path of a certificate or key, since TLS reads no others. A file of its own is removed at once."""
+    if pem is None or pem.path:
+        yield pem.path if pem else None
+        return
+    # Only its owner may read it.
+    descriptor, name = tempfile.mkstemp()
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(pem.data)
+        yield name
+    finally:
+        Path(name).unlink()
 
 
 def request_sender(manager: Any, host: str) -> Callable[..., Any]:
@@ -186,115 +251,3 @@ def _pool_classes(pools: dict[str, Any]) -> dict[str, Any]:
         connection = type(pool.ConnectionCls.__name__, (_SingleWriteConnection, pool.ConnectionCls), {})
         classes[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
     return classes
-
-
-def _context(configuration: Any, kubeconfig_name: str) -> ssl.SSLContext:
-    # The client names its own temporary file instead of a certificate or key inside a kubeconfig.
-    inside = frozenset(_files().values())
-
-    def place(option: str, path: str, field: str) -> str:
-        return f"{kubeconfig_name}: {field}" if path in inside else f"{option} {path}"
-
-    try:
-        # Without a CA file, the CAs of the system count.
-        context = tls_context(configuration.ssl_ca_cert or None, None, bool(configuration.verify_ssl))
-    except (OSError, ValueError) as error:
-        ca = place("ca_cert", configuration.ssl_ca_cert, "certificate-authority-data")
-        raise ConnectionFailed(f"{ca}: cannot be used: {reason_of(error)}") from error
-    if configuration.cert_file:
-        try:
-            context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
-        except (OSError, ValueError) as error:
-            certificate = place("client_cert", configuration.cert_file, "client-certificate-data")
-            key = place("client_key", configuration.key_file, "client-key-data").rpartition(": ")[2]
-            raise ConnectionFailed(f"{certificate} with {key}: cannot be used: {reason_of(error)}") from error
-    return context
-
-
-def configure(options: dict[str, Any]) -> Any:
-    """The kubernetes.client.Configuration for the authentication options.
-
-    options: kubeconfig (path or dict), context, host, api_key, username, password, validate_certs, ca_cert,
-    client_cert, client_key, proxy, no_proxy, proxy_headers; None if unset. Options override the kubeconfig. Without
-    options the default kubeconfig counts, else the service account of the pod.
-
-    Raises ConnectionFailed with one line if the kubeconfig is unusable or its exec plugin fails. Certificates and keys
-    inside a kubeconfig are written to files that only their owner can read; see forget_files.
-    """
-    from kubernetes.client import Configuration
-
-    configuration = Configuration()
-    before = set(_files())
-    kubeconfig.load(options, configuration)
-    _written.update(set(_files()) - before)
-    _override(options, configuration)
-    _move_login(configuration)
-    return configuration
-
-
-# The contents of the files that this module wrote.
-_written: set[str] = set()
-
-
-def forget_files() -> None:
-    """Removes the files that `configure` wrote, once they have been read.
-
-    The client removes them only when the process ends, and never if the process is killed.
-    """
-    files = _files()
-    while _written:
-        name = files.pop(_written.pop(), None)
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
-
-
-def _files() -> dict[str, str]:
-    """The client's temporary files: content → file name. Empty if the client keeps none."""
-    from kubernetes.config import kube_config
-
-    files: dict[str, str] = getattr(kube_config, "_temp_files", {})
-    return files
-
-
-def _override(options: dict[str, Any], configuration: Any) -> None:
-    if options.get("host"):
-        try:
-            # The client parses it, to find the proxy of the environment.
-            configuration.host = options["host"].rstrip("/")
-        except ValueError as error:
-            raise ConnectionFailed(f"cannot reach the API server {options['host']}: {reason_of(error)}") from error
-    if options.get("api_key"):
-        # A token that is read from a file often ends with a line break.
-        configuration.api_key = {"authorization": f"Bearer {options['api_key'].strip()}"}
-        configuration.refresh_api_key_hook = None
-    names = {
-        "username": "username",
-        "password": "password",
-        "validate_certs": "verify_ssl",
-        "ca_cert": "ssl_ca_cert",
-        "client_cert": "cert_file",
-        "client_key": "key_file",
-        "proxy": "proxy",
-        "no_proxy": "no_proxy",
-    }
-    for option, attribute in names.items():
-        value = options.get(option)
-        if option in _PATHS and "-----BEGIN " in str(value):
-            raise ConnectionFailed(f"{option}: expected the path of a file, found the content of one", final=True)
-        if value is not None:
-            setattr(configuration, attribute, str(Path(value).expanduser()) if option in _PATHS else value)
-    if options.get("proxy_headers"):
-        from urllib3.util import make_headers
-
-        headers = {name: value for name, value in options["proxy_headers"].items() if value is not None}
-        configuration.proxy_headers = make_headers(**headers)
-
-
-def _move_login(configuration: Any) -> None:
-    """Moves user and password from the proxy's URL, where urllib3 passes over them, to the proxy's headers."""
-    scheme, separator, rest = str(configuration.proxy or "").rpartition("://")
-    login, at, address = rest.rpartition("@")
-    if at:
-        configuration.proxy = f"{scheme}{separator}{address}"
-        headers = urllib3.util.make_headers(proxy_basic_auth=unquote(login))
-        configuration.proxy_headers = {**headers, **(configuration.proxy_headers or {})}

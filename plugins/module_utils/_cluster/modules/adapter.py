@@ -33,7 +33,7 @@ from ..._resolver.declare import option_checks
 from ..._resolver.declare.option_checks import shape_problem
 from ..client.errors import TaskFailed
 from ..client.kubeconfig import kubeconfig_content
-from ..client.transport import MISSING
+from ..client.transport import LIBRARIES, MISSING
 from ..task import Task
 from .module import Module
 from .results import server_warnings
@@ -142,7 +142,7 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
     if problem:
         ansible.fail_json(msg=problem)
     if MISSING:
-        ansible.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
+        ansible.fail_json(msg=missing_required_lib(LIBRARIES), exception=MISSING)
     try:
         task = Task.of(
             ansible.params,

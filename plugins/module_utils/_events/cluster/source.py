@@ -15,7 +15,7 @@ from typing import Any, Final
 from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
-from ..._cluster.client.transport import MISSING
+from ..._cluster.client.transport import LIBRARIES, MISSING
 from ..._resolver.api.manifest import qualified_name
 from ..._resolver.refresh.drift import Drift
 from ..facts import BROKEN, facts_of_diagnosis, is_settled
@@ -52,7 +52,7 @@ def watch_cluster(
     in the end, also after an error.
     """
     if MISSING is not None:
-        raise TaskFailed("the Python package kubernetes is missing; install it beside ansible-rulebook")
+        raise TaskFailed(f"{LIBRARIES} are not both installed; install them beside ansible-rulebook")
     source = _ClusterSource(options, cluster, put, stop, diagnosis if BROKEN in options.transitions else None)
 
     def run() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from plugins.module_utils._cluster.client import exec_plugins
 from plugins.module_utils._cluster.client.errors import ConnectionFailed
-from plugins.module_utils._cluster.client.transport import configure, connections
+from plugins.module_utils._cluster.client.settings import Settings, configure
+from plugins.module_utils._cluster.client.transport import connections
 
 KUBECONFIG: dict[str, Any] = {
     "apiVersion": "v1",
@@ -32,11 +33,11 @@ KUBECONFIG: dict[str, Any] = {
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
 
 
-def authorization(configuration: Any) -> str:
-    return str(configuration.auth_settings()["BearerToken"]["value"])
+def authorization(settings: Settings) -> str:
+    return settings.authorization()
 
 
 def test_a_kubeconfig_as_a_dictionary_and_its_contexts() -> None:
@@ -49,19 +50,22 @@ def test_options_override_the_kubeconfig() -> None:
     result = configure(
         {"kubeconfig": KUBECONFIG, "host": "https://127.0.0.1:3/", "api_key": "mine", "validate_certs": False}
     )
-    assert (result.host, authorization(result), result.verify_ssl) == ("https://127.0.0.1:3", "Bearer mine", False)
+    assert (result.host, authorization(result), result.verify) == ("https://127.0.0.1:3", "Bearer mine", False)
 
 
 def test_options_suffice_without_kubeconfig() -> None:
     result = configure({"host": "https://127.0.0.1:3", "username": "u", "password": "p", "ca_cert": "~/ca.crt"})
-    assert (result.host, result.username, result.password) == ("https://127.0.0.1:3", "u", "p")
-    assert "~" not in result.ssl_ca_cert
+    assert (result.host, result.authorization()) == ("https://127.0.0.1:3", "Basic dTpw")
+    assert result.ca is not None and "~" not in result.ca.path
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{ this is: [no yaml", "cannot be used: expected the YAML of a kubeconfig, found a string"),
+        (
+            "{ this is: [no yaml",
+            "cannot be used: expected the YAML of a kubeconfig, found text that is none (line 2, column 1)",
+        ),
         ("just text", "cannot be used: expected the YAML of a kubeconfig, found a string"),
         ("apiVersion: v1\nkind: Config\n", "cannot be used: clusters: expected a list, found nothing"),
         ("clusters: [1]", "cannot be used: clusters[0]: expected a dictionary with name and cluster"),
@@ -218,7 +222,11 @@ def test_directory_is_no_kubeconfig(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cluster", "user", "message"),
     [
-        ({"certificate-authority-data": "a"}, {}, r"clusters\[0\].cluster.certificate-authority-data \(a\): expected"),
+        (
+            {"certificate-authority-data": "a"},
+            {},
+            "context one: cluster a: certificate-authority-data: expected data in base64",
+        ),
         ({"certificate-authority-data": "anVuaw=="}, {}, "kubeconfig: certificate-authority-data: cannot be used: "),
         (
             {},
@@ -230,9 +238,8 @@ def test_directory_is_no_kubeconfig(tmp_path: Path) -> None:
 def test_broken_certificate_data_names_its_field(cluster: dict[str, str], user: dict[str, str], message: str) -> None:
     clusters = [{"name": "a", "cluster": {"server": "https://127.0.0.1:1", **cluster}}]
     with pytest.raises(ConnectionFailed, match=message) as error:
-        connections(
-            configure({"kubeconfig": {**KUBECONFIG, "clusters": clusters, "users": [{"name": "u", "user": user}]}})
-        )
+        kubeconfig = {**KUBECONFIG, "clusters": clusters, "users": [{"name": "u", "user": user}]}
+        connections(configure({"kubeconfig": kubeconfig}), 1)
     assert "/tmp" not in str(error.value)
 
 
@@ -252,5 +259,5 @@ def test_login_of_a_proxy_becomes_a_header(proxy: str) -> None:
 @pytest.mark.parametrize("proxy", ["me:hunter2@127.0.0.1:9", "ftp://me:hunter2@127.0.0.1:9"])
 def test_unusable_proxy_is_named_without_its_login(proxy: str) -> None:
     with pytest.raises(ConnectionFailed, match=r"127.0.0.1:9': cannot be used: .*; write it as http://HOST") as error:
-        connections(configure({"kubeconfig": KUBECONFIG, "proxy": proxy}))
+        connections(configure({"kubeconfig": KUBECONFIG, "proxy": proxy}), 1)
     assert "hunter2" not in str(error.value)

@@ -333,8 +333,8 @@ def test_credentials_are_kept_for_a_while(
 ) -> None:
     monkeypatch.setattr(f"{Session.__module__}._HEADERS_TTL", seconds)
     tokens = iter(["first", "second"])
-    monkeypatch.setattr(Session, "_authentication", lambda _session: {"Authorization": next(tokens)})
     way = session(server)
+    monkeypatch.setattr(way._settings, "authorization", lambda: next(tokens))
     server.answers = [OK, OK]
     way.request("GET", "/x")
     way.request("GET", "/x")
