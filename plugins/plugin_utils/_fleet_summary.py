@@ -18,8 +18,8 @@ from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import MATCHER_FIELDS
 from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.api.state import DEPRECATED, OBSOLETE
-from ..module_utils._resolver.refresh import drift
-from ..module_utils._resolver.refresh.controller_revisions import SNAPSHOT
+from ..module_utils._resolver.change import drift
+from ..module_utils._resolver.change.controller_revisions import SNAPSHOT
 
 Result = dict[str, Any]
 

@@ -17,11 +17,11 @@ from ..module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, names
 from ..module_utils._resolver.api.matcher import PREFERENCE
 from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.api.tree import value_at
+from ..module_utils._resolver.change import drift
 from ..module_utils._resolver.guest.effect import UNREAD_VMI
 from ..module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ..module_utils._resolver.kubevirt.instancetype.lookup import get_readable
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
-from ..module_utils._resolver.refresh import drift
 from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
 
 Options = dict[str, Any]

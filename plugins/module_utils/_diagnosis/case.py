@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api.kinds import KINDS, Kind
 from .._resolver.api.manifest import Manifest, last_seen, name_of, namespace_of, namespaced_name
+from .._resolver.change.drift import Drift
 from .._resolver.choose.suggestions import Lister
 from .._resolver.kubevirt.vm.readiness import HALTED, RUNNING, run_strategy
 from .._resolver.preflight.references import claim_names
-from .._resolver.refresh.drift import Drift
 from .ages import age
 
 NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]

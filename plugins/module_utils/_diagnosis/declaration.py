@@ -8,8 +8,8 @@ from typing import Final
 from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import one_line
+from .._resolver.change.drift import REVISION_LOST
 from .._resolver.choose.suggestions import of_kind, resembling
-from .._resolver.refresh.drift import REVISION_LOST
 from .ages import age
 from .case import LEASE, REVISION, Case
 from .link import (

@@ -16,11 +16,11 @@ from .._resolver.api.manifest import (
     namespace_of,
     namespaced_name,
 )
+from .._resolver.change.drift import drift
 from .._resolver.guest.effect import UNREAD_VMI
 from .._resolver.kubevirt.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.instancetype.lookup import Objects
 from .._resolver.kubevirt.vm.readiness import has_guest
-from .._resolver.refresh.drift import drift
 from .case import EVENT, KINDS_READ, LEASE, NODE, POD, VMI, Fleet, NodeReasons
 from .chain import BROKEN, diagnose
 from .deletion import LINK as DELETION

@@ -25,6 +25,8 @@ from .._resolver.api.matcher import MatcherField
 from .._resolver.api.name_rules import one_line
 from .._resolver.api.state import ACTIVE
 from .._resolver.api.tree import copy
+from .._resolver.change import drift as drifts
+from .._resolver.change.drift import Drift, MatcherDrift
 from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from .._resolver.guest.effect import UNREAD_VMI
 from .._resolver.kubevirt.admission import launcher_pod, validate
@@ -33,8 +35,6 @@ from .._resolver.kubevirt.instancetype import find
 from .._resolver.kubevirt.instancetype.lookup import Lookup
 from .._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from .._resolver.preflight.findings import start_failures
-from .._resolver.refresh import drift as drifts
-from .._resolver.refresh.drift import Drift, MatcherDrift
 
 DRIFTED: Final = "drifted"
 RESTART_REQUIRED: Final = "restart_required"

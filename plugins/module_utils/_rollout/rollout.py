@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.matcher import MATCHER_FIELDS
+from .._resolver.change.drift import DRIFTED, REVISION_LOST, UNKNOWN
 from .._resolver.guest.effect import NOTHING, RESTART
-from .._resolver.refresh.drift import DRIFTED, REVISION_LOST, UNKNOWN
 
 Facts = dict[str, Any]
 

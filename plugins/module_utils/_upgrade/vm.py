@@ -21,6 +21,8 @@ from .._resolver.api.errors import FieldError, KubeVirtError
 from .._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of, qualified_name
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
+from .._resolver.change.convert import has_unreadable_revision
+from .._resolver.change.drift import Drift, drift
 from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI
 from .._resolver.guest.predict import guest_effect
 from .._resolver.kubevirt.admission import admitter, validate
@@ -30,8 +32,6 @@ from .._resolver.kubevirt.cluster import Cluster
 from .._resolver.kubevirt.instancetype import revision_names
 from .._resolver.kubevirt.vm.readiness import has_guest
 from .._resolver.kubevirt.vm.vmi import build, guest_figures
-from .._resolver.refresh.convert import has_unreadable_revision
-from .._resolver.refresh.drift import Drift, drift
 from .._templates.process import trial_vm
 
 # How far a guest can grow, and the resources of its pod, do not matter to a running guest.

@@ -10,10 +10,10 @@ from ...module_utils._resolver.api.manifest import Manifest, namespace_of
 from ...module_utils._resolver.api.matcher import MATCHER_FIELDS, MatcherField, ObjectKey, references
 from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.change.drift import DRIFTED, Drift, drift
 from ...module_utils._resolver.guest.effect import RESTART, UNREAD_VMI
 from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.instancetype import find, revision_names
-from ...module_utils._resolver.refresh.drift import DRIFTED, Drift, drift
 from .checked_objects import REVISION, VM, CheckedObject, KnownObjects
 from .evaluate import shown_change
 from .findings import LocatedFinding

@@ -15,6 +15,7 @@ from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
+from ...module_utils._resolver.change import drift as drifting
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import UNREAD_VMI
 from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
@@ -25,7 +26,6 @@ from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects, not_
 from ...module_utils._resolver.kubevirt.instancetype.requirements import UnmetRequirement
 from ...module_utils._resolver.kubevirt.vm import defaults
 from ...module_utils._resolver.kubevirt.vm import expand as expansion
-from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
 from .._filters import accepts_unknown, choice, each, manifests, release_option, vm_filter
 from .._manifest_checks import gated

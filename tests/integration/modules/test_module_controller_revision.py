@@ -7,7 +7,7 @@ from waiting import wait_until
 
 from modules_support import Task, by_name, objects, pool_of, vm
 from plugins.module_utils._resolver.api.keys import REFRESH_ANNOTATION
-from plugins.module_utils._resolver.refresh import recapture
+from plugins.module_utils._resolver.change import recapture
 
 VMS = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"]}
 READ = [

@@ -9,9 +9,9 @@ import yaml
 
 from plugins.module_utils._cluster.modules.declaration import result_of
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change import drift
 from plugins.module_utils._resolver.change.declared import NOT_PLANNED, declare_job
 from plugins.module_utils._resolver.declare import plan
-from plugins.module_utils._resolver.refresh import drift
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PLUGINS = [path for kind in ("modules", "filter", "inventory") for path in (CHECKOUT / "plugins" / kind).glob("*.*")]

@@ -21,7 +21,7 @@ COMPUTED = ADMISSION | {"_resolver.kubevirt.admission"}
 GUEST = COMPUTED | {"_resolver.guest"}
 PREFLIGHT = GUEST | {"_resolver.choose"}
 DECLARE = PREFLIGHT | {"_resolver.preflight"}
-CHANGE = DECLARE | {"_resolver.declare", "_resolver.refresh"}
+CHANGE = DECLARE | {"_resolver.declare"}
 CATALOG = CHANGE | {"_resolver.change"}
 RESOLVER = CATALOG | {"_resolver.catalog"}
 CLIENT = API
@@ -39,7 +39,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.kubevirt.admission": ADMISSION,
     "_resolver.guest": COMPUTED,
     "_resolver.choose": GUEST,
-    "_resolver.refresh": GUEST,
     "_resolver.preflight": PREFLIGHT,
     "_resolver.declare": DECLARE,
     "_resolver.change": CHANGE,
@@ -168,7 +167,7 @@ def test_instancetype_loads_no_code_for_vms() -> None:
     of_vms = (
         "_resolver/kubevirt/vm",
         "_resolver/kubevirt/admission",
-        "_resolver/refresh",
+        "_resolver/change/drift",
     )
     of_vms += ("_resolver/guest/predict", "_resolver/declare/vm", "_resolver/preflight", "_cluster/writes/handlers/v")
     for module in ("instancetype", "preference"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 UTILS = Path(__file__).parents[3] / "plugins" / "module_utils"
-ROOMS = ("_resolver/choose", "_resolver/refresh", "_resolver/declare", "_cluster")
+ROOMS = ("_resolver/choose", "_resolver/change", "_resolver/declare", "_cluster")
 JUDGING = [path for room in ROOMS for path in sorted((UTILS / room).rglob("*.py"))]
 # These need none: they read fields that have the same form in every release.
 FREE = {

@@ -4,11 +4,11 @@ from typing import Any
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import MatcherField
+from plugins.module_utils._resolver.change.drift import Drift, drift
 from plugins.module_utils._resolver.guest.effect import NOTHING, UNREAD_VMI, GuestEffect
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
-from plugins.module_utils._resolver.refresh.drift import Drift, drift
 
 
 def unknown_drift(vm: Manifest, *objects: Manifest) -> Drift:

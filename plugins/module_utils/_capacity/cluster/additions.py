@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.refresh.drift import Drift
+from ..._resolver.change.drift import Drift
 
 Result = dict[str, Any]
 

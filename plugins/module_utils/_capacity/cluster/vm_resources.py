@@ -7,9 +7,9 @@ from typing import Any
 from ..._resolver.api import schema
 from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
+from ..._resolver.change.drift import REVISION_LOST, UNKNOWN, Drift, MatcherDrift
 from ..._resolver.kubevirt.instancetype import lookup
 from ..._resolver.kubevirt.vm import expand
-from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, Drift, MatcherDrift
 from ..pod.environment import Environment
 from ..pod.resources import resources
 

@@ -14,9 +14,9 @@ from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import CatalogSelection
 from ..._resolver.change.declared import DeclareJob
+from ..._resolver.change.drift import Drift
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.instancetype.lookup import get_readable
-from ..._resolver.refresh.drift import Drift
 from ..client.errors import TaskFailed
 from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt

@@ -8,6 +8,8 @@ from typing import Any
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.unquoted import FROM_YAML
+from ..._resolver.change import move, revision_change
+from ..._resolver.change.drift import Drift
 from ..._resolver.change.revision_steps import (
     RevisionJob,
     is_changed,
@@ -17,8 +19,6 @@ from ..._resolver.change.revision_steps import (
 )
 from ..._resolver.change.step import Job
 from ..._resolver.kubevirt.vm.readiness import restart_required
-from ..._resolver.refresh import move, revision_change
-from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..reads.revisions import inspect, matcher_fields_of

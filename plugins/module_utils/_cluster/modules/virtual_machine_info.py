@@ -15,12 +15,12 @@ from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
+from ..._resolver.change.controller_revisions import unreferenced
+from ..._resolver.change.drift import Drift
+from ..._resolver.change.export import VMExport, export_vms, manifests
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.kubevirt.vm import expand as resolver
 from ..._resolver.preflight.object_keys import keys_for_expansion
-from ..._resolver.refresh.controller_revisions import unreferenced
-from ..._resolver.refresh.drift import Drift
-from ..._resolver.refresh.export import VMExport, export_vms, manifests
 from ..client.concurrency import map_concurrently
 from ..client.errors import ApiError
 from ..client.session import Session

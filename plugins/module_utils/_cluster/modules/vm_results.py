@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._resolver.api.errors import value_or_none
+from ..._resolver.change.controller_revisions import copies_without_revisions
+from ..._resolver.change.drift import Drift, revision_spec
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.kubevirt.vm.vmi import guest_figures
-from ..._resolver.refresh.controller_revisions import copies_without_revisions
-from ..._resolver.refresh.drift import Drift, revision_spec
 from .module import Result
 from .results import printable_status, vmi_result
 

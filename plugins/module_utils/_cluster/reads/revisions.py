@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
+from ..._resolver.change.controller_revisions import by_owner
+from ..._resolver.change.drift import Drift, drift
 from ..._resolver.guest.effect import UNREAD_VMI, MaybeVMI
 from ..._resolver.kubevirt.vm.readiness import has_guest
-from ..._resolver.refresh.controller_revisions import by_owner
-from ..._resolver.refresh.drift import Drift, drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .lookup import ClusterLookup

@@ -18,9 +18,9 @@ from ..._resolver.catalog.ownership import OPERATOR
 from ..._resolver.catalog.spec_changes import changes as changes_of
 from ..._resolver.catalog.spec_changes import predicted
 from ..._resolver.change.declared import DeclareJob, manifest_job, refuse
+from ..._resolver.change.drift import Drift
 from ..._resolver.declare import plan
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.catalog_users import CatalogUsers, labels

@@ -12,12 +12,12 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, labels_of
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.api.write import delete, json_patch
+from ..._resolver.change.controller_revisions import unreferenced
+from ..._resolver.change.convert import convert
+from ..._resolver.change.drift import Drift
 from ..._resolver.change.step import VM, Act, Decision, Facts, Job, Step
 from ..._resolver.kubevirt.instancetype import revision_names
 from ..._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus
-from ..._resolver.refresh.controller_revisions import unreferenced
-from ..._resolver.refresh.convert import convert
-from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup

@@ -8,9 +8,11 @@ from dataclasses import replace
 from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.writers import REVERTED, writer_claim
+from ..._resolver.change.drift import Drift
 from ..._resolver.change.guest_steps import warn_of_condition
 from ..._resolver.change.power import RESTARTED
 from ..._resolver.change.power_steps import PowerRequest, is_renewed
+from ..._resolver.change.revision_change import RevisionChange
 from ..._resolver.change.revision_steps import (
     Revision,
     RevisionJob,
@@ -22,8 +24,6 @@ from ..._resolver.change.revision_steps import (
     update_steps,
 )
 from ..._resolver.change.step import VM, Job, Seen
-from ..._resolver.refresh.drift import Drift
-from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, Task

@@ -8,7 +8,7 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.modules.virtual_machine_info import Diagnosis
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.refresh.drift import Drift
+from ..._resolver.change.drift import Drift
 
 NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]
 

@@ -13,7 +13,7 @@ from ..._cluster.reads.kubevirt import kubevirt_object
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.manifest import Manifest, namespace_of
-from ..._resolver.refresh.drift import Drift
+from ..._resolver.change.drift import Drift
 from ..case import KINDS_READ, LEASE, POD, REVISION, VMI, Fleet, NodeReasons
 from ..chain import diagnose
 from ..scheduling import waits_for_node

@@ -15,10 +15,10 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.name_rules import one_line
+from ..._resolver.change.drift import Drift, drift
 from ..._resolver.guest.effect import UNREAD_VMI, MaybeVMI
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import has_guest
-from ..._resolver.refresh.drift import Drift, drift
 from ..facts import VMFacts, facts_of
 from ..transitions import KnownVM
 

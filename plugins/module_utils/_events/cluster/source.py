@@ -17,7 +17,7 @@ from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import LIBRARIES, MISSING
 from ..._resolver.api.manifest import qualified_name
-from ..._resolver.refresh.drift import Drift
+from ..._resolver.change.drift import Drift
 from ..facts import BROKEN, facts_of_diagnosis, is_settled
 from ..source_options import ClusterOptions, SourceOptions
 from ..transitions import Change, Reporter

@@ -14,10 +14,10 @@ from ..api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..api.release import Release
 from ..api.schema import equal
 from ..api.tree import differences
+from ..change.drift import Drift, drift
 from ..guest.effect import MaybeVMI
 from ..kubevirt.cluster import Cluster
 from ..kubevirt.instancetype.lookup import Lookup
-from ..refresh.drift import Drift, drift
 from .lost_fields import guest_differences
 
 

@@ -23,7 +23,7 @@ from ..guest.predict import guest_effect
 from ..kubevirt.vm.readiness import observed, restart_required, stale_restart_warning
 from ..kubevirt.vm.start import start_revision_name
 from ..preflight.object_keys import ObjectToRead, keys_for_guest
-from ..refresh import recapture
+from . import recapture
 from .power import RESTARTED
 from .power_steps import PowerRequest, power_steps, uid_of
 from .step import VM, VMI, Act, Decision, Facts, Job, Outcome, Probe, Refusal, Refuse, Step, state_until

@@ -14,12 +14,12 @@ from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from ..guest.predict import guest_effect
 from ..kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..kubevirt.vm.start import start_revision_name
-from ..refresh import recapture
-from ..refresh.controller_revisions import is_captured
-from ..refresh.drift import Drift
-from ..refresh.revision_change import RevisionChange
+from . import recapture
+from .controller_revisions import is_captured
+from .drift import Drift
 from .guest_steps import BUMP, Guest, GuestSteps, bumping, warn_of_condition
 from .power_steps import REQUEST
+from .revision_change import RevisionChange
 from .step import Act, Decision, Facts, Job, Probe, Refusal, Refuse, Step, state_until
 
 ROLL_BACK: Final = "roll back"

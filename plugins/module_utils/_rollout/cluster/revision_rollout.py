@@ -21,8 +21,8 @@ from ..._cluster.reads.revisions import matcher_fields_of
 from ..._cluster.task import Task
 from ..._resolver.api.errors import bug_report
 from ..._resolver.api.name_rules import quoted
+from ..._resolver.change import move
 from ..._resolver.declare.option_checks import option_problem
-from ..._resolver.refresh import move
 from .. import rollout
 from ..rollout import Limits, Rollout, RolloutScope
 from ..rollout_report import report, table

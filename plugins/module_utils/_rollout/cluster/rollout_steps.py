@@ -24,11 +24,11 @@ from ..._cluster.writes.revisions import change, excuse_unmet
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
+from ..._resolver.change import drift, move, revision_change
+from ..._resolver.change.drift import Drift
+from ..._resolver.change.revision_change import RevisionChange
 from ..._resolver.kubevirt.instancetype.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
-from ..._resolver.refresh import drift, move, revision_change
-from ..._resolver.refresh.drift import Drift
-from ..._resolver.refresh.revision_change import RevisionChange
 from .. import rollout
 from ..rollout import Facts, Limits, Rollout, RolloutScope
 from ..windows import MaintenanceSchedule

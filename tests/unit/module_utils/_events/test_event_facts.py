@@ -10,11 +10,11 @@ from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic
 from plugins.module_utils._resolver.api.keys import REPLACEMENT_ANNOTATION
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL
+from plugins.module_utils._resolver.change.drift import Drift, drift
 from plugins.module_utils._resolver.guest.effect import RESTART, UNREAD_VMI, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
-from plugins.module_utils._resolver.refresh.drift import Drift, drift
 
 Manifest = dict[str, Any]
 KIND = "VirtualMachineInstancetype"

@@ -4,8 +4,8 @@ from captured_vms import unknown_drift
 
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_info
+from plugins.module_utils._resolver.change.drift import Drift
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_names
-from plugins.module_utils._resolver.refresh.drift import Drift
 
 EVERYTHING = {"names": None, "label_selectors": []}
 

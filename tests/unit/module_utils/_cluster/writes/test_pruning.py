@@ -14,9 +14,9 @@ from plugins.module_utils._cluster.writes import pruning
 from plugins.module_utils._cluster.writes.pruning import migrate_revisions, prunable, prune
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.api.write import delete
+from plugins.module_utils._resolver.change.drift import Drift
 from plugins.module_utils._resolver.change.step import Job
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_names, revision_store
-from plugins.module_utils._resolver.refresh.drift import Drift
 from scripted_server import REVISIONS, Manifest, listed, session_with, status
 
 KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"

@@ -15,6 +15,7 @@ from plugins.module_utils._cluster.writes.handlers.vm_restarts import restart_de
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
+from plugins.module_utils._resolver.change.revision_change import refresh
 from plugins.module_utils._resolver.change.revision_steps import (
     RevisionJob,
     is_changed,
@@ -27,7 +28,6 @@ from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm import vmi
-from plugins.module_utils._resolver.refresh.revision_change import refresh
 from scripted_server import Manifest, listed, session_with, status
 
 ASKED = "a non-live-updatable field was changed in the template spec"

@@ -9,9 +9,9 @@ from captured_vms import unknown_drift
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from plugins.module_utils._resolver.change.revision_change import RevisionChange
 from plugins.module_utils._resolver.change.revision_steps import RevisionJob, is_changed, needs
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 from scripted_server import Manifest, listed, session_with, status
 
 _FORBIDDEN = (

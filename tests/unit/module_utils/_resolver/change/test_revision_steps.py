@@ -8,6 +8,7 @@ from captured_vms import unknown_drift
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, ObjectKey
 from plugins.module_utils._resolver.change.guest_steps import Guest, GuestSteps
+from plugins.module_utils._resolver.change.revision_change import RevisionChange
 from plugins.module_utils._resolver.change.revision_steps import (
     ROLL_BACK,
     Revision,
@@ -21,7 +22,6 @@ from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, GuestEffe
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm import vmi
-from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 REFRESH = RevisionChange(matcher_fields=(INSTANCETYPE,), recapture=True)
 CORES = {"spec": {"domain": {"devices": {}, "cpu": {"cores": 4}}}}

@@ -10,13 +10,13 @@ from plugins.module_utils._resolver.api import behaviour, release
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.change import export
+from plugins.module_utils._resolver.change.controller_revisions import copies_without_revisions
+from plugins.module_utils._resolver.change.export import export_vm, export_vms, manifests
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.instancetype.revision_store import controller_revision
 from plugins.module_utils._resolver.kubevirt.vm.vmi import build
-from plugins.module_utils._resolver.refresh import export
-from plugins.module_utils._resolver.refresh.controller_revisions import copies_without_revisions
-from plugins.module_utils._resolver.refresh.export import export_vm, export_vms, manifests
 
 LABEL = "instancetype.kubevirt.io/object-"
 SERVER = {

@@ -11,11 +11,11 @@ from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.tree import apply_merge_patch
+from plugins.module_utils._resolver.change import move, recapture
+from plugins.module_utils._resolver.change.revision_change import RevisionChange
 from plugins.module_utils._resolver.guest.effect import RESTART
 from plugins.module_utils._resolver.kubevirt.cluster import KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
-from plugins.module_utils._resolver.refresh import move, recapture
-from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 CLUSTER = KubeVirt(NEWEST)
 MACHINE = {"spec": {"domain": {"machine": {"type": "pc-q35-rhel9.4.0"}}}}

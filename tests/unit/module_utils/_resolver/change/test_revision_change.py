@@ -8,10 +8,10 @@ from captured_vms import CapturingWorld
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
+from plugins.module_utils._resolver.change import controller_revisions, revision_change
+from plugins.module_utils._resolver.change.revision_change import RevisionChange
 from plugins.module_utils._resolver.guest.effect import LIVE, RESTART
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_names
-from plugins.module_utils._resolver.refresh import controller_revisions, revision_change
-from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 
 def instancetype(generation: int, memory: str = "2Gi", uid: str = "size", **cpu: Any) -> Manifest:

@@ -8,8 +8,8 @@ from captured_vms import unknown_drift
 from plugins.module_utils._resolver.api.keys import REFRESH_ANNOTATION
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
-from plugins.module_utils._resolver.refresh import drift, recapture
-from plugins.module_utils._resolver.refresh.controller_revisions import is_captured
+from plugins.module_utils._resolver.change import drift, recapture
+from plugins.module_utils._resolver.change.controller_revisions import is_captured
 
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
 

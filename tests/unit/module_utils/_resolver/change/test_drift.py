@@ -6,12 +6,12 @@ import pytest
 
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.change import drift
 from plugins.module_utils._resolver.guest.effect import NOTHING, UNREAD_VMI, GuestEffect, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
 from plugins.module_utils._resolver.kubevirt.instancetype.find import Specs
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Lookup, Objects
-from plugins.module_utils._resolver.refresh import drift
 
 DEFAULT = KubeVirt(NEWEST)
 VM: dict[str, Any] = {
