@@ -12,8 +12,8 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.redaction import without_logins
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.secrets.redaction import without_logins
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml.documents import (
     LARGEST,
     TextError,
     catalog_documents,

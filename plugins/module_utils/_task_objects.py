@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from ._resolver.api.manifest import Manifest, list_items
 from ._resolver.api.matcher import MATCHER_FIELDS
 from ._resolver.api.tree import value_at
-from ._yaml_documents import TextError, documents
-from ._yaml_scalars import ansible
+from ._yaml.documents import TextError, documents
+from ._yaml.scalars import ansible
 
 KUBEVIRT_VM: Final = "kubevirt_vm"
 K8S: Final = "k8s"

@@ -16,7 +16,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ..module_utils._cluster.modules.shared_options import AUTH
-from ..module_utils._resolver.api import unquoted
+from ..module_utils._yaml import unquoted
 from ._direct_execution import environment_of, execute_directly, module_of
 from ._kubeconfig import on_controller
 

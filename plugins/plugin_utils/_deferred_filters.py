@@ -62,8 +62,11 @@ def _call_problem(error: TypeError, options: dict[str, Any]) -> str:
 
 def _without_secrets(text: str, values: list[Any]) -> str:
     """A message without the secrets of the filter's values, which it may quote."""
-    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import redaction, secret_texts
     from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import option_checks
+    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.secrets import (
+        redaction,
+        secret_texts,
+    )
 
     # Templates repeat what YAML aliases share, so that a search would not end.
     if problem := option_checks.oversized(values, _MOST_VALUES):

@@ -14,7 +14,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ..module_utils._resolver.api.name_rules import one_line, quoted
-from ..module_utils._resolver.api.unquoted import AS_TEXT
+from ..module_utils._resolver.api.type_remedies import AS_TEXT
 from ..module_utils._resolver.choose.fitting import Rejected
 from ..module_utils._resolver.kubevirt.cluster import version_of
 from ._catalog_files import builtin_objects

@@ -15,13 +15,13 @@ from ..module_utils._cluster.reads.lookup import ClusterLookup
 from ..module_utils._resolver.api.kinds import KINDS
 from ..module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespaced_name
 from ..module_utils._resolver.api.matcher import PREFERENCE
-from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.api.tree import value_at
 from ..module_utils._resolver.change import drift
 from ..module_utils._resolver.guest.effect import UNREAD_VMI
 from ..module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ..module_utils._resolver.kubevirt.instancetype.lookup import get_readable
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
+from ..module_utils._resolver.secrets.secret_texts import LAST_APPLIED
 from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
 
 Options = dict[str, Any]

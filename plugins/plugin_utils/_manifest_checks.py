@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..module_utils._resolver.api import formats
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.name_rules import quoted
-from ..module_utils._resolver.api.unquoted import AS_TEXT
+from ..module_utils._resolver.api.type_remedies import AS_TEXT
 
 # str: text; a dictionary: the shapes of its fields; "*": of all fields. None is an absent field.
 Shape = Any

@@ -20,17 +20,17 @@ from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, conve
 from ..module_utils._conversion.template_parameters import PARAMETERS
 from ..module_utils._conversion.template_split import vms_of
 from ..module_utils._resolver.api import release as releases
-from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.manifest import Manifest
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ..module_utils._resolver.api.name_rules import one_line, quoted
-from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
 from ..module_utils._resolver.declare.option_checks import oversized
+from ..module_utils._resolver.secrets.redaction import own_annotations
 from ..module_utils._task_objects import KUBEVIRT_VM, module_of
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
+from ..module_utils._yaml import unquoted
 from ._catalog_files import builtin_objects
 from ._check import sources
 from ._check.checked_objects import VM, CheckedObject, KnownObjects

@@ -17,10 +17,14 @@ import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import yaml  # noqa: E402
 from vector_run import Failure, differences, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import conversion, parameters, process  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import (  # noqa: E402
+    conversion,
+    go_json,
+    parameters,
+    process,
+)
 
 Case = dict[str, Any]
 

@@ -24,7 +24,6 @@ from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, Ma
 from .._resolver.api.quantity import parse
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, differences
-from .._resolver.api.writers import FORCE, REJECTED, REVERTED, ownership_text, writer_claim
 from .._resolver.choose import sizes, windows
 from .._resolver.choose.fitting import Constraints, fitting
 from .._resolver.choose.sizes import GuestSize
@@ -35,6 +34,7 @@ from .._resolver.kubevirt.instancetype.conflict import ConflictError
 from .._resolver.kubevirt.instancetype.find import Specs
 from .._resolver.kubevirt.instancetype.topology import CORES, NAMES, SOCKETS, THREADS
 from .._resolver.kubevirt.vm.vmi import guest_figures
+from .._resolver.ownership.writers import FORCE, REJECTED, REVERTED, ownership_text, writer_claim
 from . import guest_class
 from .effective import effective
 from .removal import annotation_in, reduced, without_field

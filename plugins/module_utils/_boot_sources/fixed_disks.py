@@ -12,11 +12,11 @@ from .._resolver.api.keys import BOOT_SOURCE_LABEL
 from .._resolver.api.managed_fields import written_at
 from .._resolver.api.manifest import Manifest, annotations_of, created_at, labels_of, metadata_of, name_of, namespace_of
 from .._resolver.api.matcher import ObjectKey
-from .._resolver.api.redaction import redact
 from .._resolver.api.tree import shown_differences
 from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
 from .._resolver.preflight.object_keys import ObjectToRead
 from .._resolver.preflight.references import requested_size, templates_of
+from .._resolver.secrets.redaction import redact
 from .disk_sizes import bytes_of, is_unbound
 from .source import CRON, target_of
 

@@ -10,7 +10,7 @@ from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.keys import BOOT_SOURCE_LABEL, MANAGED_BY_LABEL
 from .._resolver.api.manifest import Manifest, Options, labels_of, name_of
 from .._resolver.api.name_rules import first_names
-from .._resolver.api.writers import REVERTED, WriterClaim, remedies, writer_of
+from .._resolver.ownership.writers import REVERTED, WriterClaim, remedies, writer_of
 from .source import CRON
 
 Version = tuple[int, int, int]

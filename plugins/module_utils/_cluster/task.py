@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from .._resolver.declare.take_over import TakeOver, keep_managers, parse_take_over
+from .._resolver.ownership.take_over import TakeOver, keep_managers, parse_take_over
 from .client.errors import TaskFailed
 from .client.session import Session
 

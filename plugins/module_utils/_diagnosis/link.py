@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api.keys import RETRIED_ANNOTATION
 from .._resolver.api.manifest import Manifest, last_seen, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
-from .._resolver.api.redaction import without_url_secrets
+from .._resolver.secrets.redaction import without_url_secrets
 from .case import POD, Case, User
 
 Result = dict[str, Any]

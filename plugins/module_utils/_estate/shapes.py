@@ -13,7 +13,7 @@ from typing import Any, Final
 from .._resolver.api import name_rules
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import did_you_mean, quoted
-from .._resolver.api.unquoted import wrong_type
+from .._resolver.api.type_remedies import wrong_type
 
 _WORDS: Final = {str: "a text", bool: "true or false", Mapping: "a dictionary", (list, tuple): "a list"}
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, metadata_of, qualified_name
-from .._resolver.api.redaction import redact
 from .._resolver.api.tree import set_at, value_at
+from .._resolver.secrets.redaction import redact
 from .facts import BEGINNINGS, DELETED, MENDED, RUNNING, TRANSITIONS, VMFacts
 
 Event = dict[str, Any]

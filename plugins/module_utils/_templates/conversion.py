@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from .._resolver.api import go_json, schema
+from .._resolver.api import schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.tree import copy
+from . import go_json
 from .substitution import escaped, references
 
 API_VERSION: Final = "template.kubevirt.io/v1beta1"

@@ -8,9 +8,9 @@ from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.release import NEWEST
-from .._resolver.api.secret_texts import is_secret, secret_texts
 from .._resolver.api.tree import copy, overlaid
 from .._resolver.declare.instancetypes import validated
+from .._resolver.secrets.secret_texts import is_secret, secret_texts
 from . import parameters as values_of
 from .process import process, refusal
 from .substitution import references

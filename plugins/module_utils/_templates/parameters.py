@@ -10,8 +10,8 @@ import string
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from .._resolver.api import go_json
 from .._resolver.api.errors import FieldError
+from . import go_json
 from .substitution import REFERENCE, WHOLE, references
 
 _LETTERS: Final = string.ascii_lowercase + string.ascii_uppercase

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from .._resolver.api import go_json, release_schema, schema
+from .._resolver.api import release_schema, schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.schema import INTEGERS, TYPES, bare, field_type
+from . import go_json
 from .parameters import ExpressionError, generate
 from .substitution import SubstitutionError, has_reference, references, substitute, substitute_text
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from .._resolver.api import go_json
+from . import go_json
 
 REFERENCE: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
 WHOLE: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import CatalogError
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import Manifest, name_of
@@ -14,6 +13,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
+from ...module_utils._yaml import unquoted
 from .checked_objects import CheckedObject
 from .findings import LocatedFinding
 from .option_errors import COLLECTION

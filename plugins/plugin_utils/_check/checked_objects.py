@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ...module_utils._resolver.api import behaviour, unquoted
+from ...module_utils._resolver.api import behaviour
 from ...module_utils._resolver.api.all_errors import all_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
@@ -16,6 +16,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
 from ...module_utils._resolver.kubevirt.instancetype.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
+from ...module_utils._yaml import unquoted
 from .._manifest_checks import check_types
 from .findings import LocatedFinding, Location, invalid
 from .sources import Repository, SourceManifest, kinds_in

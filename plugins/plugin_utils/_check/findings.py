@@ -13,8 +13,8 @@ import yaml
 
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, Finding
-from ...module_utils._resolver.api.redaction import mask_secrets
-from ...module_utils._resolver.api.secret_texts import secret_texts
+from ...module_utils._resolver.secrets.redaction import mask_secrets
+from ...module_utils._resolver.secrets.secret_texts import secret_texts
 
 RULES: Final[dict[str, str]] = {
     "unreadable": "The file is not YAML or JSON, or holds a key twice.",

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.tree import copy
-from ...module_utils._yaml_documents import TextError, documents
+from ...module_utils._yaml.documents import TextError, documents
 from .json_patch import DIRECTIVE, REPLACE, PatchError, json_patched, merge_patched
 from .sources import Repository, SourceManifest, is_manifest, manifests
 

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ...module_utils._cluster.modules.shared_options import AUTH
-from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.all_errors import collect_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems, unknown_option
+from ...module_utils._yaml import unquoted
 from .findings import LocatedFinding
 from .sources import LocatedDocument, mapping_items
 

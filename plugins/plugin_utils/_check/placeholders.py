@@ -15,7 +15,7 @@ from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.name_rules import first_names
-from ...module_utils._yaml_documents import Document
+from ...module_utils._yaml.documents import Document
 from .findings import LocatedFinding, Location
 
 FEW, MANY = 0, 1

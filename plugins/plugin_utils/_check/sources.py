@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest, list_items
 from ...module_utils._resolver.api.name_rules import first_names, one_line
-from ...module_utils._yaml_documents import Document, TextError, documents
-from ...module_utils._yaml_scalars import ansible
+from ...module_utils._yaml.documents import Document, TextError, documents
+from ...module_utils._yaml.scalars import ansible
 from .._catalog_files import regular_files
 from .engines import as_yaml
 from .findings import LocatedFinding, Location

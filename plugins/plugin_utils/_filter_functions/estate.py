@@ -21,8 +21,8 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.name_rules import one_line, quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import ACTIVE
-from ...module_utils._yaml_documents import documents
-from ...module_utils._yaml_scalars import ansible
+from ...module_utils._yaml.documents import documents
+from ...module_utils._yaml.scalars import ansible
 from .._catalog_files import builtin_objects
 from .._estate_summary import guests, summary
 from .._filters import manifests, plain, release_option

@@ -9,7 +9,7 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import CatalogError
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._yaml_documents import TextError, documents
+from ...module_utils._yaml.documents import TextError, documents
 
 
 def catalog_files(value: Iterable[str], texts: Iterable[str], version: str = "") -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 
 from ...module_utils._resolver.api.name_rules import did_you_mean, quoted
-from ...module_utils._resolver.api.unquoted import FROM_YAML
+from ...module_utils._resolver.api.type_remedies import FROM_YAML
 from ...module_utils._resolver.declare import known_as
 
 _OWN = "; a variable of your own needs another prefix"

@@ -13,7 +13,7 @@ from jinja2.exceptions import UndefinedError
 from loaded_filters import FILTERS
 
 from plugins.filter import core
-from plugins.module_utils._resolver.api.unquoted import AS_TEXT
+from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
 from plugins.plugin_utils import _deferred_filters
 
 # A filter of a capability is only there with it.

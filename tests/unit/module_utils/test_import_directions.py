@@ -12,27 +12,30 @@ from plugins.module_utils._templates.vm_options import TEMPLATES
 PLUGINS = Path(__file__).parents[3] / "plugins"
 COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
-API = {"_resolver.api"}
+API = {"_resolver.secrets", "_resolver.api"}
+OWNERSHIP = API | {"_resolver.ownership"}
 # The computations of KubeVirt import none of our decisions.
 INSTANCETYPE = API | {"_resolver.kubevirt.instancetype"}
 VM = INSTANCETYPE | {"_resolver.kubevirt.cluster", "_resolver.kubevirt.gates"}
 ADMISSION = VM | {"_resolver.kubevirt.vm"}
 COMPUTED = ADMISSION | {"_resolver.kubevirt.admission"}
-GUEST = COMPUTED | {"_resolver.guest"}
+GUEST = COMPUTED | OWNERSHIP | {"_resolver.guest"}
 PREFLIGHT = GUEST | {"_resolver.choose"}
 DECLARE = PREFLIGHT | {"_resolver.preflight"}
 CHANGE = DECLARE | {"_resolver.declare"}
 CATALOG = CHANGE | {"_resolver.change"}
 RESOLVER = CATALOG | {"_resolver.catalog"}
-CLIENT = API
+CLIENT = OWNERSHIP
 READS = RESOLVER | {"_cluster.client"}
 WRITES = READS | {"_cluster.reads", "_cluster.task"}
 MODULES = WRITES | {"_cluster.writes"}
-YAML = {"_yaml_documents", "_yaml_scalars"}
+YAML = {"_yaml"}
 CORE = MODULES | YAML | {"_cluster.modules", "_task_files", "_task_objects"}
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "_resolver.api": set(),
+    "_resolver.secrets": set(),
+    "_resolver.api": {"_resolver.secrets"},
+    "_resolver.ownership": API,
     "_resolver.kubevirt.instancetype": API,
     "_resolver.kubevirt": VM,
     "_resolver.kubevirt.vm": VM,
@@ -44,13 +47,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.change": CHANGE,
     "_resolver.catalog": CATALOG,
     "_cluster.client": CLIENT,
-    "_cluster.reads": READS | {"_yaml_documents"},
+    "_cluster.reads": READS | YAML,
     "_cluster": READS,
     "_cluster.task": READS,
     "_cluster.writes": WRITES,
     "_cluster.modules": MODULES | YAML,
-    "_yaml_documents": CLIENT | {"_cluster.client", "_yaml_scalars"},
-    "_yaml_scalars": CLIENT | {"_cluster.client"},
+    "_yaml": CLIENT | {"_cluster.client"},
     "doc_fragments": set(),
     # Files beside the rooms.
     "": CLIENT | YAML | {"_cluster.client", "_task_objects"},
@@ -79,6 +81,8 @@ def room_of(parts: tuple[str, ...]) -> str:
     if parts[0] != "module_utils":
         return parts[0]
     if parts[1:] and parts[1] in BASES:
+        return parts[1]
+    if parts[1:2] == ("_yaml",):
         return parts[1]
     return ".".join(parts[1 : 4 if parts[1:3] == ("_resolver", "kubevirt") else 3])
 

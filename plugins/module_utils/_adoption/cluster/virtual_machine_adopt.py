@@ -27,10 +27,10 @@ from ..._cluster.modules.shared_options import (
 from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.matcher import MATCHER_FIELDS
-from ..._resolver.api.redaction import own_annotations, redact, to_fill_in
 from ..._resolver.api.tree import without_secrets
-from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.guest.effect import RESTART
+from ..._resolver.ownership.writers import without_marks, writer_of
+from ..._resolver.secrets.redaction import own_annotations, redact, to_fill_in
 from ..adopt import Candidate
 from .adopt import AdoptJob, adopt
 

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 from ..._resolver.api.errors import Cause
 from ..._resolver.api.label_selector import SelectorError, selector
-from ..._resolver.api.redaction import without_logins
-from ..._resolver.api.writers import field_conflict
+from ..._resolver.ownership.writers import field_conflict
+from ..._resolver.secrets.redaction import without_logins
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")

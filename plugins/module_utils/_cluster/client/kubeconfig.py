@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.name_rules import first_names, one_line, quoted
-from ..._resolver.api.redaction import mask_secrets
-from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets
 from ..._resolver.api.tree import value_at
+from ..._resolver.secrets.redaction import mask_secrets
+from ..._resolver.secrets.secret_texts import environment_secrets, kubeconfig_secrets
 from .errors import ConnectionFailed, reason_of
 
 try:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 
-from ..._resolver.api.redaction import without_logins
+from ..._resolver.secrets.redaction import without_logins
 
 # Code, agent, text and perhaps a date; several come in one header, separated by commas.
 _VALUE: Final = re.compile(r'[\s,]*(\d{3})\s+(\S+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"[^"]*")?\s*(?=,|$)', re.DOTALL)

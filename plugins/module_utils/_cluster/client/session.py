@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.name_rules import quoted
-from ..._resolver.api.redaction import without_logins
 from ..._resolver.api.write import APPLY, RetrySafety, Write
+from ..._resolver.secrets.redaction import without_logins
 from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .server_warnings import object_label, warning_texts

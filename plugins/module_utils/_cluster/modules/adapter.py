@@ -27,10 +27,10 @@ except ImportError:
 
 from ..._resolver.api.errors import bug_report
 from ..._resolver.api.name_rules import quoted
-from ..._resolver.api.redaction import mask_secrets
-from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets, option_secrets, secret_texts
 from ..._resolver.declare import option_checks
 from ..._resolver.declare.option_checks import shape_problem
+from ..._resolver.secrets.redaction import mask_secrets
+from ..._resolver.secrets.secret_texts import environment_secrets, kubeconfig_secrets, option_secrets, secret_texts
 from ..client.errors import TaskFailed
 from ..client.kubeconfig import kubeconfig_content
 from ..client.transport import LIBRARIES, MISSING

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
-from ..._resolver.api.unquoted import FROM_YAML
+from ..._resolver.api.type_remedies import FROM_YAML
 from ..._resolver.change import move, revision_change
 from ..._resolver.change.drift import Drift
 from ..._resolver.change.revision_steps import (

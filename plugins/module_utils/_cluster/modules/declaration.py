@@ -15,11 +15,11 @@ from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.change.declared import DeclareJob, declare_job, refuse
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
+from ..._resolver.secrets.redaction import mask_secrets
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.manifest import Manifest, name_of
-from ..._resolver.api.redaction import redact
 from ..._resolver.api.tree import value_at
 from ..._resolver.declare.rendered import file_name
-from ..._yaml_documents import TextError, documents
-from ..._yaml_scalars import NOT_TEXT, NOT_TEXT_STARTS
+from ..._resolver.secrets.redaction import redact
+from ..._yaml.documents import TextError, documents
+from ..._yaml.scalars import NOT_TEXT, NOT_TEXT_STARTS
 from ..client.errors import TaskFailed
 from ..client.files import write_file
 from ..client.transport import yaml

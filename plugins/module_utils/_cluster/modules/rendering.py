@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
-from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST, Release, UnknownRelease, parse_release
 from ..._resolver.change.declared import DeclareJob, refuse
+from ..._resolver.secrets.redaction import redact
 from ..client.errors import TaskFailed
 from ..task import Task
 from .module import Params

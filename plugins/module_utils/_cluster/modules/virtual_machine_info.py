@@ -12,7 +12,6 @@ from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS
-from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
 from ..._resolver.change.controller_revisions import unreferenced
@@ -21,6 +20,7 @@ from ..._resolver.change.export import VMExport, export_vms, manifests
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.kubevirt.vm import expand as resolver
 from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..._resolver.secrets.redaction import redact
 from ..client.concurrency import map_concurrently
 from ..client.errors import ApiError
 from ..client.session import Session

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from ..._yaml_documents import LARGEST, catalog_documents
+from ..._yaml.documents import LARGEST, catalog_documents
 from ..client.concurrency import Backoff
 from ..client.errors import TaskFailed, reason_of
 from ..client.files import write_file

@@ -11,12 +11,12 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
-from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.ownership import is_deployed
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..._resolver.kubevirt.cluster import DEPLOYMENT, deploys_instancetypes
+from ..._resolver.ownership.writers import REVERTED, writer_claim
 from ..client.concurrency import Backoff
 from ..client.errors import ApiError, RequestFailed, TaskFailed, value_or_default
 from ..client.session import Session

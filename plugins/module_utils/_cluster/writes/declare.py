@@ -13,11 +13,11 @@ from ..._resolver.api.finding import ERROR, WARNING, Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import FieldPath
 from ..._resolver.api.manifest import Manifest, Progress
-from ..._resolver.api.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
 from ..._resolver.change.declared import NOT_PLANNED, DeclareJob
 from ..._resolver.change.step import RETRY, Seen
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
+from ..._resolver.ownership.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
 from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session

@@ -14,7 +14,7 @@ from ..._resolver.api.tree import set_at
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan, rewrites
 from ..._resolver.declare.plan import Plan
-from ..._resolver.declare.take_over import patch as taking_over
+from ..._resolver.ownership.take_over import patch as taking_over
 from ..client.errors import ApiError
 from ..client.session import Session
 from .send import send

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.change.drift import Drift
 from ..._resolver.change.guest_steps import warn_of_condition
 from ..._resolver.change.power import RESTARTED
@@ -24,6 +23,7 @@ from ..._resolver.change.revision_steps import (
     update_steps,
 )
 from ..._resolver.change.step import VM, Job, Seen
+from ..._resolver.ownership.writers import REVERTED, writer_claim
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, Task

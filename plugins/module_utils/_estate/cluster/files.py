@@ -15,7 +15,7 @@ from ..._resolver.api.release import NEWEST
 from ..._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.instancetype.lookup import Objects
 from ..._task_objects import completed
-from ..._yaml_documents import TextError, documents
+from ..._yaml.documents import TextError, documents
 from ..readers import kubevirt, openstack, proxmox, rvtools
 from ..readers.reading import Reading, text_of
 from . import json_files

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..secrets.redaction import is_hidden
 from . import errors, quantity, schema
 from . import name_rules as names
 from .name_rules import quoted
-from .redaction import is_hidden
 from .schema import Check, Checks
-from .unquoted import type_remedy
+from .type_remedies import type_remedy
 
 Fault = tuple[str, str]
 

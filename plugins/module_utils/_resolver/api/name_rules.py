@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from .redaction import HIDDEN, without_logins
-from .secret_texts import is_private_key
+from ..secrets.redaction import HIDDEN, without_logins
+from ..secrets.secret_texts import is_private_key
 
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"

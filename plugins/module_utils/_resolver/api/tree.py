@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
+from ..secrets.redaction import redact_field
+from ..secrets.secret_texts import SECRET
 from .errors import FieldError
 from .name_rules import quoted
-from .redaction import redact_field
-from .secret_texts import SECRET
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from ..api.release_schema import fields
 from ..api.schema import TYPES
 from ..api.state import DEPRECATED, OBSOLETE, state_metadata
 from ..api.tree import apply_merge_patch, copy, merge, value_at
-from ..api.unquoted import QUOTES
+from ..api.type_remedies import QUOTES
 from ..declare import instancetypes as manifests
 from .labels import (
     DESCRIPTIVE,

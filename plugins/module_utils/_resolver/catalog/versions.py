@@ -24,7 +24,7 @@ from ..api.errors import CatalogError
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release import Release
 from ..api.tree import overlaid
-from ..api.unquoted import QUOTES, wrong_type
+from ..api.type_remedies import QUOTES, wrong_type
 
 Document = dict[str, Any]
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 from ..api.finding import Finding
 from ..api.manifest import Manifest
 from ..api.matcher import ObjectKey
-from ..api.redaction import redact
 from ..declare import plan
 from ..declare.answer import Deviation
 from ..declare.plan import Plan
 from ..guest.effect import GuestEffect
+from ..secrets.redaction import redact
 from .step import Job
 
 NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})

@@ -15,11 +15,11 @@ from ..api.errors import KubeVirtError
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
-from ..api.redaction import own_annotations
 from ..api.release import Release
 from ..api.tree import copy
 from ..kubevirt.instancetype import decode, find, revision_names, revision_store
 from ..kubevirt.instancetype.lookup import Lookup
+from ..secrets.redaction import own_annotations
 from .drift import READS_ALPHA
 
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")

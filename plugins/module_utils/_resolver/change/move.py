@@ -13,7 +13,7 @@ from ..api.name_rules import did_you_mean
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
 from ..api.tree import apply_merge_patch
-from ..api.unquoted import type_remedy
+from ..api.type_remedies import type_remedy
 from ..kubevirt.cluster import Cluster
 from ..kubevirt.instancetype import decode, find
 from ..kubevirt.instancetype.lookup import Lookup

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from ..api import behaviour
 from ..api.manifest import Manifest, Progress
 from ..api.write import merge_patch
-from ..api.writers import REVERTED, writer_claim
 from ..kubevirt.vm import failures
 from ..kubevirt.vm.readiness import same_status
+from ..ownership.writers import REVERTED, writer_claim
 from ..preflight.lost_objects import power_problem
 from ..preflight.object_keys import ObjectToRead, keys_for_expansion
 from . import power

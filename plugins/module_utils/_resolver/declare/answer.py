@@ -9,8 +9,8 @@ from ..api import managed_fields, schema
 from ..api.managed_fields import FieldPath, is_inside
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
-from ..api.redaction import redact
 from ..api.tree import Place, copy, leaves, path_of, remove_at, scan, set_at, value_at
+from ..secrets.redaction import redact
 from .plan import NONE, Plan, merged
 
 _OVERRIDDEN: Final = "declared {declared}, but {who} makes it {found}; declare that, or change what sets it"

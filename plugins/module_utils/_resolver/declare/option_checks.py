@@ -14,7 +14,7 @@ from ..api.errors import first_of
 from ..api.manifest import Options
 from ..api.name_rules import quoted
 from ..api.tree import path_of, scan
-from ..api.unquoted import AS_TEXT, FROM_YAML, OMIT
+from ..api.type_remedies import AS_TEXT, FROM_YAML, OMIT
 
 
 class Bounds(NamedTuple):

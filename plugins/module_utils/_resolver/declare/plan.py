@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields, schema
 from ..api.managed_fields import FieldPath, is_inside
 from ..api.tree import copy, leaves, remove_at, set_at, value_at
-from ..api.writers import field_conflict
+from ..ownership.take_over import TakeOver, keep_managers, managers_to_take
+from ..ownership.writers import field_conflict
 from . import rewrites
-from .take_over import TakeOver, keep_managers, managers_to_take
 
 NONE = "none"
 CREATE = "create"

@@ -10,7 +10,7 @@ from ..api.keys import PLUGGED_VOLUMES_ANNOTATION
 from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest
 from ..api.tree import copy, set_at, value_at
-from ..api.writers import FORCE
+from ..ownership.writers import FORCE
 from .rewrites import DISKS, INTERFACES, NETWORKS, NEVER, REWRITES, VOLUMES, taken_back
 
 # The sources of volumes that can be plugged in → the option, and the field with its value.

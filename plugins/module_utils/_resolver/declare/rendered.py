@@ -10,8 +10,8 @@ from ..api.errors import FieldError
 from ..api.manifest import Manifest, Options
 from ..api.name_rules import quoted
 from ..api.release import Release
-from ..api.secret_texts import SECRET, is_value, secret_texts
 from ..api.tree import Place, path_of, scan
+from ..secrets.secret_texts import SECRET, is_value, secret_texts
 
 _PASSWORDS: Final = (("cloud_init", "password"), ("cloud_init", "password_file"))
 

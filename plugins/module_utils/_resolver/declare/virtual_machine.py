@@ -11,18 +11,18 @@ from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ..api.tree import copy, merge, set_at, value_at
-from ..api.writers import field_conflict
 from ..kubevirt.admission import mutate
 from ..kubevirt.cluster import Cluster
 from ..kubevirt.instancetype.infer import IGNORE
 from ..kubevirt.vm import vmi
 from ..kubevirt.vm.readiness import run_strategy
 from ..kubevirt.vm.vmi import guest_figures
+from ..ownership.take_over import TakeOver, keep_managers, managers_to_take
+from ..ownership.writers import field_conflict
 from . import rewrites
 from .plan import APPLY, Plan, largest_removed, present
 from .plugged import adapted, is_part_of, unplug_patch
 from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING
-from .take_over import TakeOver, keep_managers, managers_to_take
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"

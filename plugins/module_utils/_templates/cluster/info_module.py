@@ -10,7 +10,7 @@ from ..._cluster.modules.shared_options import AUTH, REQUESTS
 from ..._cluster.reads.snapshot import unmatched
 from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.redaction import redact
+from ..._resolver.secrets.redaction import redact
 from ..declared import findings
 
 _SPEC: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.rules import Rules, rules_of
 from plugins.module_utils._estate.use import use_of, with_use
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.unquoted import wrong_type
+from plugins.module_utils._resolver.api.type_remedies import wrong_type
 
 
 def refusal(call: Any, *arguments: Any) -> str:

@@ -17,7 +17,7 @@ UTILS = ROOT.parent
 SOURCES = sorted(
     path
     for path in UTILS.rglob("*.py")
-    if path.parent != UTILS and {"cluster", "_cluster"}.isdisjoint(path.relative_to(UTILS).parts[:-1])
+    if path.parent != UTILS and {"cluster", "_cluster", "_yaml"}.isdisjoint(path.relative_to(UTILS).parts[:-1])
 )
 
 

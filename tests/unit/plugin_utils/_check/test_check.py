@@ -12,7 +12,7 @@ import pytest
 import yaml
 from checked_files import instancetype, preference, vm
 
-from plugins.module_utils._resolver.api.unquoted import AS_TEXT
+from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
 from plugins.module_utils._resolver.kubevirt.cluster import kubevirt_of
 from plugins.plugin_utils._check import checked_objects, evaluate
 from plugins.plugin_utils._check.command import main

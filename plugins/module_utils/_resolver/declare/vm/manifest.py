@@ -13,7 +13,7 @@ from ...api.manifest import Manifest, Options
 from ...api.matcher import MATCHER_FIELDS
 from ...api.name_rules import quoted
 from ...api.tree import copy, merge
-from ...api.unquoted import type_remedy
+from ...api.type_remedies import type_remedy
 from ..argument_spec import to_manifest
 from ..instancetypes import canonical_quantity, check_name, validated
 from ..option_rows import Table, set_fields, unmet_needs

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from plugins.module_utils._cluster.client.errors import TaskFailed
 from plugins.module_utils._cluster.reads.catalog_source import Sources, fetch, release_files
-from plugins.module_utils._yaml_documents import documents
+from plugins.module_utils._yaml.documents import documents
 
 TEXT = "kind: A\n---\nkind: B\n"
 DIGEST = hashlib.sha256(TEXT.encode()).hexdigest()

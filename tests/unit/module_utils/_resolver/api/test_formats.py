@@ -8,7 +8,7 @@ import pytest
 
 from plugins.module_utils._resolver.api import formats, schema
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.unquoted import AS_TEXT
+from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
 
 VM = "VirtualMachine"
 SIZE = "VirtualMachineInstancetype"

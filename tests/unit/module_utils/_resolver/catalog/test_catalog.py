@@ -16,12 +16,12 @@ from loaded_files import load as load_file
 
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from plugins.module_utils._resolver.api.unquoted import AS_TEXT
+from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
 from plugins.module_utils._resolver.catalog.bundle import version_of
 from plugins.module_utils._resolver.catalog.definitions import adapt, expand_catalog
 from plugins.module_utils._resolver.catalog.selection import select
 from plugins.module_utils._resolver.catalog.versions import version_names
-from plugins.module_utils._yaml_documents import documents
+from plugins.module_utils._yaml.documents import documents
 
 CHECKOUT = Path(__file__).resolve().parents[5]
 BUILTIN = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"

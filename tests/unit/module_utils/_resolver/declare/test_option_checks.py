@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.unquoted import AS_TEXT, FROM_YAML, OMIT
+from plugins.module_utils._resolver.api.type_remedies import AS_TEXT, FROM_YAML, OMIT
 from plugins.module_utils._resolver.declare import option_checks
 from plugins.module_utils._resolver.declare.option_checks import oversized, own_name, shape_problem
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api import writers
+from plugins.module_utils._resolver.ownership import writers
 
 FIELD = ("spec", "runStrategy")
 OTHER = ("spec", "template", "spec", "domain", "memory", "guest")

@@ -10,9 +10,9 @@ import yaml
 from yaml_scalars.cases import SCALARS
 from yaml_scalars.record import RECORDED
 
-from plugins.module_utils._resolver.api.unquoted import UnquotedKey, number_problem
-from plugins.module_utils._yaml_documents import TextError, documents
-from plugins.module_utils._yaml_scalars import ansible
+from plugins.module_utils._yaml.documents import TextError, documents
+from plugins.module_utils._yaml.scalars import ansible
+from plugins.module_utils._yaml.unquoted import UnquotedKey, number_problem
 
 READ = json.loads(RECORDED.read_text(encoding="utf-8"))["read"]
 

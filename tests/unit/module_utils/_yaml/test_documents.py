@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plugins.module_utils import _yaml_documents
-from plugins.module_utils._resolver.api.unquoted import number_problem
-from plugins.module_utils._yaml_documents import LARGEST, TextError, catalog_documents, documents
-from plugins.module_utils._yaml_scalars import ansible
+from plugins.module_utils._yaml.documents import LARGEST, TextError, catalog_documents, documents
+from plugins.module_utils._yaml.scalars import ansible
+from plugins.module_utils._yaml.unquoted import number_problem
 
-CATALOG = Path(__file__).parents[3] / "roles" / "common_instancetypes" / "files" / "catalog"
+CATALOG = Path(__file__).parents[4] / "roles" / "common_instancetypes" / "files" / "catalog"
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
 )
@@ -113,7 +112,7 @@ def test_empty_documents_are_skipped(empty: str) -> None:
 
 
 def test_large_text_without_aliases_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_yaml_documents, "_MOST_REPEATED", 1000)
+    monkeypatch.setattr("plugins.module_utils._yaml.documents._MOST_REPEATED", 1000)
     text = "---\na: &a {b: 1}\nc: *a\nd: [" + "1, " * 2000 + "1]\n"
     assert len(documents(text, "acme.yml")[0].content["d"]) == 2001
 

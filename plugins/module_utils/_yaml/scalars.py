@@ -15,8 +15,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Final
 
-from ._cluster.client.transport import yaml
-from ._resolver.api.unquoted import UnquotedNumber
+from .._cluster.client.transport import yaml
+from .unquoted import UnquotedNumber
 
 Scalars = Callable[[Any], Any]
 """The event of a scalar → its value. Raises ValueError if the text does not suit the type."""

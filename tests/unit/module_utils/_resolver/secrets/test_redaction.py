@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from growth import growth
-from plugins.module_utils._resolver.api.redaction import (
+from plugins.module_utils._resolver.secrets.redaction import (
     HIDDEN,
     is_hidden,
     mask_secrets,

@@ -8,9 +8,9 @@ from typing import Any, Final
 from ..api.managed_fields import FieldPath, entries, is_inside
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
-from ..api.secret_texts import LAST_APPLIED
 from ..api.tree import copy, overlaid
-from ..api.writers import TOOLS
+from ..secrets.secret_texts import LAST_APPLIED
+from .writers import TOOLS
 
 TakeOver = Callable[[str], bool]
 

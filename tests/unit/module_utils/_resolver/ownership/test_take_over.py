@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.declare import take_over
+from plugins.module_utils._resolver.ownership import take_over
 
 FIELDS: dict[tuple[str, ...], Any] = {
     ("metadata", "labels", "app"): "web",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from .managed_fields import FieldPath, fields_of_others, owners
-from .manifest import Manifest, annotations_of, labels_of, name_of
-from .name_rules import first_names
-from .tree import copy
+from ..api.managed_fields import FieldPath, fields_of_others, owners
+from ..api.manifest import Manifest, annotations_of, labels_of, name_of
+from ..api.name_rules import first_names
+from ..api.tree import copy
 
 # Prefixes of the names of tools that declare an object once. A client uses its program's name, for example
 # virtctl-v1.9.0-linux-amd64.

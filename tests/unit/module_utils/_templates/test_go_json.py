@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api import go_json
+from plugins.module_utils._templates import go_json
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.secret_texts import (
+from plugins.module_utils._resolver.secrets.secret_texts import (
     environment_secrets,
     kubeconfig_secrets,
     option_secrets,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ._cluster.client.errors import TaskFailed
-from ._cluster.client.transport import yaml
-from ._resolver.api.name_rules import quoted
-from ._resolver.api.unquoted import UnquotedKey, key_problem, number_problem
-from ._yaml_scalars import Scalars, ansible, key_text, kubernetes
+from .._cluster.client.errors import TaskFailed
+from .._cluster.client.transport import yaml
+from .._resolver.api.name_rules import quoted
+from .scalars import Scalars, ansible, key_text, kubernetes
+from .unquoted import UnquotedKey, key_problem, number_problem
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""
