@@ -15,13 +15,14 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from ..module_utils._cluster.client.files import write_file
+from ..module_utils._conversion import template_merge
 from ..module_utils._conversion.presets import KIND as PRESET
 from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
 from ..module_utils._conversion.template_parameters import PARAMETERS
 from ..module_utils._conversion.template_split import vms_of
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api.errors import FieldError, bug_report
-from ..module_utils._resolver.api.manifest import Manifest
+from ..module_utils._resolver.api.manifest import Manifest, name_of
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ..module_utils._resolver.api.name_rules import one_line, quoted
 from ..module_utils._resolver.api.release import Release
@@ -82,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
+        if options.merge and not options.output:
+            raise UsageError("--merge: needs --output; a file itself is only changed line by line")
         report = _report(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
         for line in (*table(report.rows), *report.notes):
             print(line)
@@ -112,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--output", metavar="FOLDER", help="folder for the new manifests (default: only the table)")
     add("--in-place", action="store_true", help="change the files themselves; comments and all other lines stay")
     add("--diff", action="store_true", help="show what --in-place changes")
+    add("--merge", action="store_true", help="with --output: templates that differ only in size and system become one")
     add("--objects", metavar="FILE", action="append", default=[], help="presets and catalogs besides; repeatable")
     add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog besides (default: builtin)")
     waste_help = "the most additional vCPUs and memory of a guest, in sum (default: 50)"
@@ -163,7 +167,29 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
                 documents += new
     if not report.rows and not report.guestless:
         raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
-    return report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
+    report = report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
+    if options.merge:
+        _merge_templates(report)
+    return report
+
+
+def _merge_templates(report: _Report) -> None:
+    """Merges the templates of the new files. A note tells what each one stands for."""
+    places = [
+        (documents, document)
+        for documents in report.files.values()
+        if isinstance(documents, list)
+        for document in documents
+        if isinstance(document, dict)
+    ]
+    for merged in template_merge.merge([document for _documents, document in places]):
+        for index in merged.members:
+            documents, document = places[index]
+            place = next(number for number, entry in enumerate(documents) if entry is document)
+            documents[place : place + 1] = [merged.template] if index == min(merged.members) else []
+        chosen = [f"{name} chooses {', '.join(values)}" for name, values in merged.values.items()]
+        reason = "; ".join([f"stands for {', '.join(merged.members.values())}", *chosen])
+        report.notes.append(f"note: {VM_TEMPLATE} {name_of(merged.template)}: {reason}")
 
 
 def _release(version: str | None) -> Release:

@@ -66,6 +66,27 @@ def test_command_prints_a_table_of_changes(tmp_path: Path, run_command: Run) -> 
     assert "v1beta1" in (tmp_path / "new" / "sizes.yml").read_text()
 
 
+def test_templates_that_are_one_become_one(tmp_path: Path, run_command: Run) -> None:
+    """Those of another file, too; other objects of the files stay in their order."""
+    (tmp_path / "a.yml").write_text(f"{template('web-small', '2Gi')}---\nkind: ConfigMap\napiVersion: v1\n")
+    (tmp_path / "b.yml").write_text(f"{template('web-large', '4Gi')}---\n{template('web-big', '4Gi')}---\n{SIZE}")
+    code, lines, _error = run_command(tmp_path, "--merge", "--output", tmp_path / "new")
+    assert code == 0
+    note = "note: VirtualMachineTemplate web: stands for web-small, web-large, web-big"
+    assert f"{note}; INSTANCETYPE chooses u1.small, u1.medium" in lines
+    kinds = {
+        file.name: [item["kind"] for item in yaml.safe_load_all(file.read_text())]
+        for file in (tmp_path / "new").iterdir()
+    }
+    assert kinds == {
+        "a.yml": ["VirtualMachineTemplate", "ConfigMap"],
+        "b.yml": ["VirtualMachineClusterInstancetype"],
+    }
+    assert run_command(tmp_path, "--merge")[2] == (
+        "error: --merge: needs --output; a file itself is only changed line by line\n"
+    )
+
+
 def test_parameters_that_go_have_a_note(tmp_path: Path, run_command: Run) -> None:
     document = yaml.safe_load(template("a", "'${MEMORY}'"))
     document["parameters"] += [{"name": "MEMORY", "value": "2Gi"}, {"name": "RNG", "value": "/dev/urandom"}]
