@@ -1,11 +1,13 @@
-"""Records the demo as a moving picture: `python tools/record_demo.py [OPTIONS OF ansible-playbook]`.
+"""Records the demo: `python tools/record_demo.py [OPTIONS OF ansible-playbook]`.
 
-Runs the playbook `demo` and writes docs/images/demo.svg: the terminal's text with its colours, at the pace of the run
-with pauses cut short. The picture needs no script and no font; readers who prefer no motion see its end.
+Runs the playbook `demo` and writes what the terminal shows, in its colours and at the pace of the run, with pauses cut
+short: docs/images/demo.svg, a moving picture that needs no script and no font, of which readers who prefer no motion
+see the end; and docs/images/demo.cast for asciinema, whose text can be paused and copied.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -18,6 +20,7 @@ from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PICTURE = CHECKOUT / "docs" / "images" / "demo.svg"
+CAST = PICTURE.with_suffix(".cast")
 BIN = Path(sys.executable).parent
 
 COLUMNS, ROWS, LINE, CHARACTER = 110, 30, 18, 7.83
@@ -48,6 +51,7 @@ def main(arguments: list[str]) -> int:
     if run.returncode:
         return run.returncode
     PICTURE.write_text(picture(lines), encoding="utf-8")
+    CAST.write_text(cast(lines), encoding="utf-8")
     return 0
 
 
@@ -87,6 +91,21 @@ def _cut(parts: Iterator[tuple[str, str]], start: int, end: int) -> Iterator[tup
         place += len(text)
         if piece:
             yield piece, colour
+
+
+def cast(lines: list[Line]) -> str:
+    """The recording in the format of asciinema, version 2."""
+    codes = {colour: f"\x1b[{code}m" for code, colour in COLOURS.items()}
+    header = {"version": 2, "width": COLUMNS, "height": ROWS, "title": "make demo"}
+    events = [
+        [
+            round(line.seconds, 3),
+            "o",
+            "".join(f"{codes[colour]}{text}\x1b[0m" if colour else text for text, colour in line.parts) + "\r\n",
+        ]
+        for line in lines
+    ]
+    return "".join(f"{json.dumps(entry, ensure_ascii=False)}\n" for entry in (header, *events))
 
 
 def picture(lines: list[Line]) -> str:
