@@ -137,7 +137,6 @@ def test_secrets_are_hidden(cluster: Path, namespace: str, tmp_path: Path, left:
     secrets = {"password": "pass-7391-word", "user data": "data-5520-user", "token": token}
     task = {
         "kubeconfig": str(kubeconfig),
-        "api_key": token,
         "namespace": namespace,
         "name": "web",
         "run_strategy": "Halted",
@@ -146,7 +145,12 @@ def test_secrets_are_hidden(cluster: Path, namespace: str, tmp_path: Path, left:
         "template": {"spec": {"volumes": [{"name": "x", "cloudInitConfigDrive": {"userData": secrets["user data"]}}]}},
     }
     play = tmp_path / "play.yml"
-    tasks = [{"virtshape.instancetypes.virtual_machine": task, "diff": True}]
+    # With a token, no credential plugin runs.
+    tokened = {"kubeconfig": str(kubeconfig), "api_key": token, "namespace": namespace}
+    tasks = [
+        {"virtshape.instancetypes.virtual_machine": task, "diff": True},
+        {"virtshape.instancetypes.virtual_machine_info": tokened},
+    ]
     play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     environment = {
         "ANSIBLE_LOG_PATH": str(left / "ansible.log"),
