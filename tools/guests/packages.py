@@ -12,6 +12,8 @@ KERNEL = "linux-image-cloud-amd64"
 """With few drivers: of NICs, virtio alone."""
 PATIENCE = {"Acquire::Retries": "1", "Acquire::http::Timeout": "20", "DPkg::Lock::Timeout": "120"}
 """Options of apt-get, with which a mirror that does not answer is soon given up."""
+LONGEST = 900
+"""Seconds that a command may take."""
 LOADER = Path("usr/lib64/ld-linux-x86-64.so.2")
 LIBRARIES = Path("usr/lib/x86_64-linux-gnu")
 
@@ -39,20 +41,25 @@ def debootstrap(packages: Iterable[str], archive: Path, *options: str) -> None:
 
 def run(command: Sequence[str], environment: dict[str, str] | None = None) -> None:
     """Runs a command, and fails with the end of its error output."""
-    answer = subprocess.run(
-        command,
-        env={**os.environ, **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    program = Path(command[0]).name
+    try:
+        answer = subprocess.run(
+            command,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=LONGEST,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"{program} has not ended after {LONGEST} seconds") from error
     if answer.returncode:
         said = [line for line in answer.stdout.splitlines() if line.strip()]
         # mmdebstrap ends with what it cleans up; the reason comes before.
         reason = next((line for line in said if line.startswith("E: ")), said[-1] if said else "no output")
-        raise Failed(f"{Path(command[0]).name} ended with {answer.returncode}: {reason}")
+        raise Failed(f"{program} ended with {answer.returncode}: {reason}")
 
 
 def run_unpacked(root: Path, program: str, *arguments: str, environment: dict[str, str] | None = None) -> None:

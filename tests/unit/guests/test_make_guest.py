@@ -83,3 +83,18 @@ def test_boot_record_has_one_active_partition() -> None:
     assert len(record) == 512 and record[-2:] == b"\x55\xaa" and record[:440] == b"\xeb" * 440
     assert struct.unpack("<B3xB3xII", record[446:462]) == (0x80, 0x83, 2048, 5000)
     assert record[462:510] == bytes(48)
+
+
+@pytest.mark.parametrize(("user", "calls"), [(0, ["update", "install"]), (1000, [])])
+def test_only_root_installs_what_is_missing(
+    user: int, calls: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "apt-get").write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\n')
+    (tmp_path / "apt-get").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    MAKE_GUEST.install()
+    said = (tmp_path / "calls").read_text().splitlines() if calls else []
+    assert [line.split()[4] for line in said] == calls
+    assert not calls or said[-1].endswith("mmdebstrap qemu-utils qemu-system-x86 xorriso openssh-client")
+    assert calls or not (tmp_path / "calls").exists()
