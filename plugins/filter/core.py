@@ -18,7 +18,6 @@ class FilterModule:
             **filters("catalog_objects", "catalog_objects"),
             **filters("choose", "fitting"),
             **filters("files", "_catalog_files"),
-            **filters("git", "ignore_differences"),
             **filters("quantity", "quantity"),
             **filters("variables", "_failure", "_survey", "_unknown"),
             **filters("vm", "drift", "expand", "explain", "infer"),

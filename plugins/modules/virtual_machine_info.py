@@ -529,18 +529,20 @@ unreferenced:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.additions import (
+    RESOURCES,
     node_reasons,
-    resources,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_info import (
     module,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.additions import diagnosis
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._git.cluster.additions import EXPORT
 
 MODULE = module(
-    resources=resources,
-    diagnosis=diagnosis(node_reasons),
+    RESOURCES,
+    diagnosis(node_reasons),
+    EXPORT,
 )
 
 

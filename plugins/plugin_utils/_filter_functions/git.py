@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...module_utils._resolver.declare.git import ignored_differences
+from ...module_utils._git.ignored_differences import ignored_differences
 from .._filters import check_option, each, manifests, of_type
 from .._manifest_checks import gated
 

@@ -62,6 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 BASES: dict[str, set[str]] = {
     "_adoption": set(),
     "_rollout": set(),
+    "_git": set(),
     "_boot_sources": set(),
     "_capacity": set(),
     "_estate": set(),
@@ -196,12 +197,13 @@ def test_options_that_are_off_load_nothing() -> None:
     instancetypes = {f"_resolver/kubevirt/admission/{name}" for name in ("mutate", "response", "validate")}
     admission = {name for name in loaded("virtual_machine") if name.startswith("_resolver/kubevirt/admission")}
     assert admission == instancetypes
-    assert not {name for name in loaded("virtual_machine_info") if name.startswith("_diagnosis")} - light
+    assert not {name for name in loaded("virtual_machine_info") if name.startswith(("_diagnosis", "_git/e"))} - light
 
 
 def test_the_core_names_no_option_of_a_capability() -> None:
     tables = (BOOT_SOURCES, TEMPLATES, CAPACITY)
     options = {path for table in tables for path in (*table.rows, *table.settings) if "." not in path}
+    options |= {"diagnosis", "export"}
     # A disk has a size too. And whether a volume without labels is an error depends on who infers from it.
     options -= {"size", "infer_from_registry"}
     # These hold names of options elsewhere, and facts that filters of the core show of a chosen VM.

@@ -75,13 +75,6 @@ def test_missing_names_are_a_warning(run: Run) -> None:
     assert run("virtual_machine_info", store(), names=["web-1"], **SHOPP)["warnings"] == [NO_SHOPP]
 
 
-def test_names_to_export_must_exist(run: Run) -> None:
-    refused = run("virtual_machine_info", store(), namespace="shop", names=["web-1"], export={})
-    assert refused["failed"] and refused["msg"] == "names: no such virtual machine in shop: web-1"
-    nothing = run("virtual_machine_info", store(), namespace="shop", export={})
-    assert nothing["manifests"] == [] and not nothing.get("failed")
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
+from ..._cluster.modules.virtual_machine_info import Addition, Asked
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.change.drift import Drift
 
@@ -23,3 +24,11 @@ def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callabl
     from ..placement.reasons import node_reasons
 
     return node_reasons(nodes, pods)
+
+
+def _add_resources(asked: Asked) -> None:
+    for vm, shown in zip(asked.vms, asked.result["virtual_machines"]):
+        shown.update(resources(vm))
+
+
+RESOURCES: Final = Addition(_add_resources, "resources", by_default=True)

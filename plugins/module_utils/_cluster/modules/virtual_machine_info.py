@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import release_schema
 from ..._resolver.api.errors import KubeVirtError
@@ -16,7 +17,6 @@ from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
 from ..._resolver.change.controller_revisions import unreferenced
 from ..._resolver.change.drift import Drift
-from ..._resolver.change.export import VMExport, export_vms, manifests
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.kubevirt.vm import expand as resolver
 from ..._resolver.preflight.object_keys import keys_for_expansion
@@ -29,7 +29,6 @@ from ..reads.lookup import ClusterLookup
 from ..reads.revisions import inspect
 from ..task import Task
 from .module import Module, Params, Result
-from .results import counted_noun, summarize_failures
 from .shared_options import (
     AUTH,
     CONCURRENCY,
@@ -40,15 +39,13 @@ from .shared_options import (
     report_unmatched,
     selection_problem,
 )
-from .vm_results import VMFacts, add_captured, refresh_result, vm_result
+from .vm_results import add_captured, refresh_result, vm_result
 
 _STORED: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
 _DENIED: Final = (401, 403)
-RESOURCES: Final = "resources"
 REFRESH: Final = "refresh"
 EXPANSION: Final = "expansion"
 CAPTURED: Final = "captured"
-DIAGNOSIS: Final = "diagnosis"
 
 _FILTERS: dict[str, dict[str, Any]] = {
     "instancetype": {"type": "str"},
@@ -56,67 +53,71 @@ _FILTERS: dict[str, dict[str, Any]] = {
     "drifted": {"type": "bool"},
     "restart_required": {"type": "bool"},
 }
-_INCLUDE: dict[str, Any] = {
-    "type": "list",
-    "elements": "str",
-    "choices": [RESOURCES, REFRESH, EXPANSION, CAPTURED, DIAGNOSIS],
-    "default": [RESOURCES],
-}
-_EXPORT: dict[str, Any] = {
-    "type": "dict",
-    "options": {
-        "target_namespace": {"type": "str"},
-        "run_strategy": {"type": "str", "choices": ["Always", "Halted", "Manual", "Once", "RerunOnFailure"]},
-    },
-}
-_SPEC: dict[str, dict[str, Any]] = {
-    **AUTH,
-    **SELECTION,
-    **_FILTERS,
-    "include": _INCLUDE,
-    "export": _EXPORT,
-    **CONCURRENCY,
-    **REQUESTS,
-}
+_INCLUDED: Final = (REFRESH, EXPANSION, CAPTURED)
 
 
-Diagnosis = Callable[[Session, "list[Drift]", "str | None", "list[str]"], "list[Result]"]
-"""The diagnosis of each VM, of the VMs, their namespace or None, and the list of warnings to add to."""
+class Asked(NamedTuple):
+    """What a task asks for, and its result so far. vms: those of the result's `virtual_machines`, in their order."""
+
+    params: Params
+    task: Task
+    session: Session
+    vms: list[Drift]
+    result: Result
 
 
-def module(resources: VMFacts | None = None, diagnosis: Diagnosis | None = None) -> Module:
-    """The module. resources: returns the facts of a VM at its next start. diagnosis: diagnoses VMs."""
-    return Module(_SPEC, partial(_run, resources=resources, diagnosis=diagnosis))
+@dataclass(frozen=True)
+class Addition:
+    """What a capability adds to the result of a task that asks for it.
+
+    add: adds it. include: the value of the option `include` that asks for it; "" if one of its own options does.
+    by_default: whether a task without `include` asks for it. needs_names: whether a name without a VM fails the task.
+    """
+
+    add: Callable[[Asked], None]
+    include: str = ""
+    by_default: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+    needs_names: bool = False
+
+    def is_asked_for(self, params: Params) -> bool:
+        """Whether a task with these options asks for it."""
+        return self.include in params["include"] or any(params[option] is not None for option in self.options)
 
 
-def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagnosis | None) -> Result:
+def module(*additions: Addition) -> Module:
+    """The module with what capabilities add to it."""
+    included = [addition.include for addition in additions if addition.include]
+    default = [addition.include for addition in additions if addition.by_default]
+    choices = [*default, *_INCLUDED, *(name for name in included if name not in default)]
+    include = {"type": "list", "elements": "str", "choices": choices, "default": default}
+    spec = {**AUTH, **SELECTION, **_FILTERS, "include": include, **CONCURRENCY, **REQUESTS}
+    for addition in additions:
+        spec.update(addition.options)
+    return Module(spec, partial(_run, additions))
+
+
+def _run(additions: Sequence[Addition], params: Params, task: Task) -> Result:
     check_selection(params)
     session = task.connect(params)
+    asked_for = [addition for addition in additions if addition.is_asked_for(params)]
     inspected = inspect(session, params["namespace"], params["names"], label_selector(params))
     problem = selection_problem(params, session, {vm.name for vm in inspected})
     if problem:
-        report_unmatched(problem, task, required=bool(params["names"]) and params["export"] is not None)
+        required = bool(params["names"]) and any(addition.needs_names for addition in asked_for)
+        report_unmatched(problem, task, required)
     vms = [vm for vm in inspected if _is_selected(params, vm)]
-    results = [_result(vm, params["include"], resources) for vm in vms]
+    results = [_result(vm, params["include"]) for vm in vms]
     if EXPANSION in params["include"]:
         expanded = expansions(session, [vm.vm for vm in vms], params["concurrency"])
         results = [{**vm, EXPANSION: expansion} for vm, expansion in zip(results, expanded)]
-    if DIAGNOSIS in params["include"] and diagnosis is not None:
-        diagnoses = diagnosis(session, vms, params["namespace"], task.warnings)
-        results = [{**vm, DIAGNOSIS: found} for vm, found in zip(results, diagnoses)]
-    exports = _exports(params["export"], vms)
-    results = [{**vm, "export": _export(export)} for vm, export in zip(results, exports)] if exports else results
-    assumption = vms[0].cluster.kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
+    for addition in asked_for:
+        addition.add(Asked(params, task, session, vms, result))
+    assumption = vms[0].cluster.kubevirt.assumption if vms else ""
     task.warnings += [assumption] if assumption else []
-    if params["export"] is not None:
-        failures = [(vm.label, export.problem) for vm, export in zip(vms, exports) if export.problem]
-        result["manifests"] = [] if failures else manifests(exports)
-        if failures:
-            count = f"{len(failures)} of {counted_noun(len(vms), 'virtual machines')} cannot be exported"
-            return {**result, "msg": f"{count}: {summarize_failures(failures)[0]}", "failed": True}
     return result
 
 
@@ -127,31 +128,13 @@ def _is_selected(params: Params, vm: Drift) -> bool:
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 
 
-def _result(vm: Drift, include: list[str], resources: VMFacts | None) -> Result:
-    result = vm_result(vm, resources if RESOURCES in include else None)
+def _result(vm: Drift, include: list[str]) -> Result:
+    result = vm_result(vm)
     if REFRESH in include:
         result.update(refresh_result(vm))
     if CAPTURED in include:
         add_captured(vm, result)
     return result
-
-
-def _exports(options: Params | None, vms: list[Drift]) -> list[VMExport]:
-    """The exports of VMs; empty without the option `export`."""
-    if options is None or not vms:
-        return []
-    release, place, run_strategy = vms[0].cluster.release, options["target_namespace"], options["run_strategy"]
-    return export_vms(((vm.vm, vm.cluster.objects) for vm in vms), release, place or "", run_strategy or "")
-
-
-def _export(export: VMExport) -> Result:
-    if export.problem:
-        return {"problem": export.problem}
-    return {
-        "revisions": {
-            matcher_field: revision["metadata"]["name"] for matcher_field, revision in export.revisions.items()
-        }
-    }
 
 
 def expansions(session: Session, vms: list[Manifest], concurrency: int) -> list[Result]:

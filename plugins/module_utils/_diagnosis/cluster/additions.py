@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._cluster.client.session import Session
-from ..._cluster.modules.virtual_machine_info import Diagnosis
+from ..._cluster.modules.virtual_machine_info import Addition, Asked
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.change.drift import Drift
 
 NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]
 
 
-def diagnosis(node_reasons: NodeReasons | None = None) -> Diagnosis:
-    """See `diagnosis.diagnoser`."""
+def diagnosis(node_reasons: NodeReasons | None = None) -> Addition:
+    """The diagnosis of each VM, see `diagnosis.diagnoser`."""
 
-    def diagnoses(
-        session: Session, vms: list[Drift], namespace: str | None, warnings: list[str]
-    ) -> list[dict[str, Any]]:
+    def add(asked: Asked) -> None:
         from .diagnosis import diagnoser
 
-        return diagnoser(node_reasons)(session, vms, namespace, warnings)
+        found = diagnoser(node_reasons)(asked.session, asked.vms, asked.params["namespace"], asked.task.warnings)
+        for shown, diagnosed in zip(asked.result["virtual_machines"], found):
+            shown["diagnosis"] = diagnosed
 
-    return diagnoses
+    return Addition(add, "diagnosis")

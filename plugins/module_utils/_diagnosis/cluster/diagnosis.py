@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from typing import Any
 
 from ..._cluster.client.session import Session
-from ..._cluster.modules.virtual_machine_info import Diagnosis
 from ..._cluster.reads.kubevirt import kubevirt_object
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted
@@ -20,6 +19,8 @@ from ..scheduling import waits_for_node
 
 Result = dict[str, Any]
 
+Diagnosis = Callable[[Session, "list[Drift]", "str | None", "list[str]"], "list[Result]"]
+"""The diagnosis of each VM, of the VMs, their namespace or None, and the list of warnings to add to."""
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..api.manifest import Manifest
-from ..api.matcher import MATCHER_FIELDS
-from ..api.tree import value_at
-from .rewrites import RUN_STRATEGY, RUNNING
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.matcher import MATCHER_FIELDS
+from .._resolver.api.tree import value_at
+from .._resolver.declare.rewrites import RUN_STRATEGY, RUNNING
 
 _VM: Final = {"group": "kubevirt.io", "kind": "VirtualMachine"}
 

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ..api.errors import KubeVirtError
-from ..api.kinds import KINDS
-from ..api.manifest import Manifest, labels_of
-from ..api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
-from ..api.release import Release
-from ..api.tree import copy
-from ..kubevirt.instancetype import decode, find, revision_names, revision_store
-from ..kubevirt.instancetype.lookup import Lookup
-from ..secrets.redaction import own_annotations
-from .drift import READS_ALPHA
+from .._resolver.api.errors import KubeVirtError
+from .._resolver.api.kinds import KINDS
+from .._resolver.api.manifest import Manifest, labels_of
+from .._resolver.api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
+from .._resolver.api.release import Release
+from .._resolver.api.tree import copy
+from .._resolver.change.drift import READS_ALPHA
+from .._resolver.kubevirt.instancetype import decode, find, revision_names, revision_store
+from .._resolver.kubevirt.instancetype.lookup import Lookup
+from .._resolver.secrets.redaction import own_annotations
 
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")
 

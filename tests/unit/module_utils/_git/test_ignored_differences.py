@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plugins.module_utils._resolver.declare.git import ignored_differences
+from plugins.module_utils._git.ignored_differences import ignored_differences
 
 VM = {"group": "kubevirt.io", "kind": "VirtualMachine"}
 

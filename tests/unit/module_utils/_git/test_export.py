@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._git import export
+from plugins.module_utils._git.export import export_vm, export_vms, manifests
 from plugins.module_utils._resolver.api import behaviour, release
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.change import export
 from plugins.module_utils._resolver.change.controller_revisions import copies_without_revisions
-from plugins.module_utils._resolver.change.export import export_vm, export_vms, manifests
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.instancetype.revision_store import controller_revision

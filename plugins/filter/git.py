@@ -1,0 +1,17 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The filter of manifests that stand in Git. The file with its name has its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred_filters import filters
+
+
+class FilterModule:
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        return filters("git", "ignore_differences")
