@@ -14,8 +14,11 @@ from node.api.client import ApiError, Connection
 from node.api.controller import NotYet
 from node.api.resources import POD, VMI, Resource
 from node.config import NodeConfig
+from node.guests.channel import CommandFailed
+from node.guests.report import Told
 from node.handler.handler import Handler
 from node.handler.server import Server
+from node.handler.vmi import Traits, simulated
 from node.scheduler import Scheduler
 
 Manifest = dict[str, Any]
@@ -95,11 +98,19 @@ class _Handler:
 
     def __init__(self) -> None:
         self.vmi = vmi("Running")
+        self.refuses = False
 
     async def change_with_retry(self, key: tuple[str, str], step: Any) -> None:
         if key[1] != "vm":
             raise ApiError(404, {"message": "not found"})
         step(self.vmi)
+
+    async def command(self, key: tuple[str, str], name: str) -> None:
+        if self.refuses:
+            raise CommandFailed(f"{name}: the guest has no agent")
+
+    def told(self, vmi: Manifest) -> Told | None:
+        return simulated(vmi, Traits())
 
 
 @pytest.mark.parametrize(
@@ -122,7 +133,7 @@ class _Handler:
 )
 @in_loop
 async def test_subresources_answer_with_their_status(method: str, path: str, status: int) -> None:
-    server = Server(cast(Handler, _Handler()), Api().cache(VMI, vmi("Running")), agent=True)
+    server = Server(cast(Handler, _Handler()), Api().cache(VMI, vmi("Running")))
     assert await answered(server, method, path) == status
 
 
@@ -137,7 +148,7 @@ async def answered(server: Server, method: str, path: str) -> int:
 @in_loop
 async def test_commands_change_the_vmi_status() -> None:
     handler = _Handler()
-    server = Server(cast(Handler, handler), Api().cache(VMI), agent=False)
+    server = Server(cast(Handler, handler), Api().cache(VMI))
     await answered(server, "PUT", "vm/pause")
     assert handler.vmi["status"]["conditions"][0]["reason"] == "PausedByUser"
     await answered(server, "PUT", "vm/freeze")
@@ -145,6 +156,14 @@ async def test_commands_change_the_vmi_status() -> None:
     await answered(server, "PUT", "vm/unfreeze")
     await answered(server, "PUT", "vm/unpause")
     assert handler.vmi["status"]["conditions"] == [] and "fsFreezeStatus" not in handler.vmi["status"]
+
+
+@in_loop
+async def test_command_that_the_guest_refuses_changes_nothing() -> None:
+    handler = _Handler()
+    handler.refuses = True
+    assert await answered(Server(cast(Handler, handler), Api().cache(VMI)), "PUT", "vm/freeze") == 500
+    assert "fsFreezeStatus" not in handler.vmi["status"]
 
 
 def test_paths_of_resources() -> None:

@@ -9,7 +9,9 @@ from node_support import Api, in_loop, launcher, pod, vmi
 from node.api.controller import NotYet
 from node.api.informer import Key
 from node.api.resources import CLAIM, NETWORK, POD, VMI
+from node.guests.report import SSH
 from node.kubelet import kubelet as module
+from node.kubelet import pod_status
 from node.kubelet.kubelet import Kubelet
 from node.kubelet.programs import Finder, Outcome
 from node.launcher_pods import LauncherPods
@@ -166,3 +168,19 @@ async def test_a_program_ends_with_its_pod() -> None:
     cluster.api.add(POD, {**stored, "metadata": {**stored["metadata"], "deletionTimestamp": "now"}})
     await cluster.kubelet.sync(KEY)
     await wait_until(lambda: bool(ended))
+
+
+@in_loop
+async def test_real_guest_is_ready_with_its_agent() -> None:
+    cluster = Cluster()
+    guest = vmi("Running")
+    guest["metadata"]["annotations"] = {SSH: "127.0.0.1:40022"}
+    cluster.api.add(VMI, guest)
+    manifest = launcher("p", guest)
+    manifest["spec"]["containers"][0]["readinessProbe"] = {"exec": {"command": ["virt-probe"]}}
+    cluster.api.add(POD, manifest)
+    for conditions, ready in (([], False), ([{"type": "AgentConnected", "status": "True"}], True), ([], False)):
+        guest["status"]["conditions"] = conditions
+        cluster.api.add(VMI, guest)
+        await cluster.kubelet.sync(KEY)
+        assert pod_status.is_ready(cluster.api.objects[PATH]) is ready

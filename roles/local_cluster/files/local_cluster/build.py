@@ -80,6 +80,8 @@ class Programs:
 
     module_file: str
     sources: Path = CONTROL_PLANE_SOURCES
+    guest: bool = False
+    """Whether this is the program that makes the domains of guests, which is built for who asks for it, and alone."""
 
     @property
     def releases(self) -> dict[str, str]:
@@ -89,6 +91,8 @@ class Programs:
     @property
     def packages(self) -> dict[str, str]:
         """Name of the program → its package."""
+        if self.guest:
+            return {"guest": "./guest"}
         releases = self.releases
         return {
             **({"control-plane": "."} if "kubernetes" in releases else {}),
@@ -99,7 +103,12 @@ class Programs:
     @property
     def files(self) -> list[str]:
         """The names of the sources that determine the programs."""
-        own = {".": ["main.go"], "./cdi": ["cdi/main.go"], "./kubevirt": ["kubevirt/main.go"]}
+        own = {
+            ".": ["main.go"],
+            "./cdi": ["cdi/main.go"],
+            "./kubevirt": ["kubevirt/main.go"],
+            "./guest": ["guest/main.go"],
+        }
         code = [name for package in self.packages.values() for name in own.get(package, [])]
         stand_ins = sorted(path.relative_to(self.sources) for path in (self.sources / "stand_ins").rglob("*.*"))
         modules = [self.module_file, str(Path(self.module_file).with_suffix(".sum"))]
@@ -154,6 +163,8 @@ class ProgramSet:
     kubevirt_version: str = ""
     """Empty for a cluster without KubeVirt."""
     sources: Path = CONTROL_PLANE_SOURCES
+    guests: bool = False
+    """Whether QEMU runs guests."""
 
     def __post_init__(self) -> None:
         self.parts()
@@ -161,7 +172,10 @@ class ProgramSet:
     def parts(self) -> list[Programs]:
         """What is built, one entry for each module file."""
         names = versions.module_files(self.kubernetes_version, self.kubevirt_version, self.sources)
-        return [Programs(name, self.sources) for name in names]
+        return [
+            *(Programs(name, self.sources) for name in names),
+            *([Programs(versions.DEFAULT, self.sources, guest=True)] if self.guests else ()),
+        ]
 
     def is_built(self) -> bool:
         return all(part.complete.is_file() for part in self.parts())
@@ -177,6 +191,10 @@ class ProgramSet:
     def cdi(self) -> Path:
         """The folder with cdi and cdi.json, what CDI's operator installs."""
         return Programs("go.mod", self.sources).folder
+
+    def guest(self) -> Path:
+        """The program that makes the domains of guests: that of the default release, whatever the cluster's."""
+        return Programs(versions.DEFAULT, self.sources, guest=True).folder / "guest"
 
     def folders(self) -> list[str]:
         return [str(part.folder) for part in self.parts()]
@@ -213,6 +231,8 @@ def _build(part: Programs, progress: Progress) -> None:
 
 def _write_manifests(part: Programs) -> None:
     """Write what the operators of the built release install, as JSON."""
+    if part.guest:
+        return
     if "kubevirt" in part.releases:
         tag = f"v{part.releases['kubevirt']}"
         operator = {"VIRT_OPERATOR_IMAGE": f"quay.io/kubevirt/virt-operator:{tag}", "KUBEVIRT_VERSION": tag}
@@ -297,6 +317,8 @@ def _run_go(go: str, part: Programs, log: Path, report: Callable[[float], None],
 
 
 def _title(part: Programs) -> str:
+    if part.guest:
+        return "the program for guests"
     titles = {"kubernetes": "the API server", "kubevirt": "KubeVirt"}
     return " and ".join(titles[name] for name in part.releases)
 

@@ -1,4 +1,4 @@
-"""The command line: `python -m local_cluster {build,start,stop,status,faults}`.
+"""The command line: `python -m local_cluster {build,start,stop,status,faults,console}`.
 
 The result is a JSON object on stdout, with `changed`; progress goes to stderr. A failure is `{"failed": true, "msg":
 ...}` and exit code 1 (2 for a wrong command line, 130 after a signal).
@@ -37,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     except OSError as error:
         return _fail(f"{error.filename or 'local cluster'}: {error.strerror or error}")
-    print(json.dumps(result, indent=2))
+    if result is not None:
+        print(json.dumps(result, indent=2))
     return 0
 
 
@@ -68,6 +69,7 @@ def _build(options: argparse.Namespace) -> dict[str, Any]:
     programs = build.ProgramSet(
         options.kubernetes_version or versions.default_kubernetes(),
         release,
+        guests=options.guests == "qemu",
     )
     changed = False
     if options.wait is not None:
@@ -96,7 +98,7 @@ def _release(options: argparse.Namespace) -> tuple[str, str]:
 
 
 def _start(options: argparse.Namespace) -> dict[str, Any]:
-    from local_cluster import cluster, versions
+    from local_cluster import cluster, guests, versions
 
     release, note = _release(options)
     settings = cluster.Settings(
@@ -111,6 +113,8 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
         nodes=options.nodes,
         migratable=options.migratable,
         stop_seconds=options.stop_seconds,
+        guests=options.guests,
+        images=guests.absolute(options.images),
     )
     adjustments = cluster.Adjustments(
         namespaces=options.namespaces,
@@ -147,9 +151,15 @@ def _faults(options: argparse.Namespace) -> dict[str, Any]:
     return {"changed": changed, **shown}
 
 
+def _console(options: argparse.Namespace) -> None:
+    from local_cluster import guests
+
+    guests.console(_layout(options), options.vm, log=options.log)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="local_cluster", description=__doc__.partition("\n")[0])
-    commands = parser.add_subparsers(required=True, metavar="{build,start,stop,status,faults}")
+    commands = parser.add_subparsers(required=True, metavar="{build,start,stop,status,faults,console}")
 
     build = commands.add_parser("build", help="build the programs unless they are built")
     build.set_defaults(run=_build)
@@ -190,6 +200,13 @@ def _parser() -> argparse.ArgumentParser:
         "--migratable", action=argparse.BooleanOptionalAction, default=True, help="whether guests can migrate"
     )
     start.add_argument("--stop-seconds", type=float, default=0, help="how long a guest takes to shut down")
+    start.add_argument(
+        "--images",
+        type=_mapping,
+        default={},
+        metavar="IMAGES",
+        help="image or pattern: file, in JSON or YAML, or @FILE",
+    )
     start.add_argument("--faults", action="store_true", help="start a fault proxy too, for kubeconfig-faults")
     start.add_argument("--fault-rules", type=_list, metavar="RULES", help="as --rules of the command faults")
     start.add_argument("--fault-seed", type=int, metavar="N", help="as --seed of the command faults")
@@ -218,6 +235,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     faults.add_argument("--seed", type=int, metavar="N", help="seed of the rates, for repeatable faults")
     faults.add_argument("--clear-counts", action="store_true", help="reset the counts")
+
+    console = commands.add_parser("console", help="connect with the serial console of a guest that QEMU runs")
+    console.set_defaults(run=_console)
+    _add_cluster_options(console, check=False)
+    console.add_argument("vm", metavar="[NAMESPACE/]VM", help="the VM")
+    console.add_argument("--log", action="store_true", help="print what the console has shown so far")
     return parser
 
 
@@ -236,18 +259,35 @@ def _add_version_option(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="whether KubeVirt and CDI run, or an API server only",
     )
+    parser.add_argument(
+        "--guests",
+        choices=["simulated", "qemu"],
+        default="simulated",
+        help="whether QEMU runs guests with known images",
+    )
 
 
 def _list(text: str) -> list[Any]:
-    import yaml
-
-    try:
-        rules = yaml.safe_load(Path(text[1:]).read_text() if text.startswith("@") else text)
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise argparse.ArgumentTypeError(" ".join(str(error).split())) from error
+    rules = _value(text)
     if not isinstance(rules, list):
         raise argparse.ArgumentTypeError("is not a list")
     return rules
+
+
+def _mapping(text: str) -> dict[str, str]:
+    values = _value(text)
+    if not isinstance(values, dict) or not all(isinstance(part, str) for item in values.items() for part in item):
+        raise argparse.ArgumentTypeError("is not a mapping of images to files")
+    return values
+
+
+def _value(text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(Path(text[1:]).read_text() if text.startswith("@") else text)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise argparse.ArgumentTypeError(" ".join(str(error).split())) from error
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser, *, check: bool = True) -> None:

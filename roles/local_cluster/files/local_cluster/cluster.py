@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from local_cluster import (
     control_plane,
     data,
     faults,
+    guests,
     kubevirt,
     kubevirt_start,
     pki,
@@ -78,10 +79,15 @@ class Settings:
     """Whether guests can migrate, which a hotplug of CPUs or memory needs."""
     stop_seconds: float = 0
     """How long a guest takes to shut down."""
+    guests: str = guests.SIMULATED
+    """Or "qemu"."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Image, or pattern of images → the file that guests of QEMU get in its place."""
 
     def programs(self) -> ProgramSet:
         """What has to be built. Raises LauncherError for versions that cannot be."""
-        return ProgramSet(self.kubernetes_version, self.kubevirt_version if self.kubevirt else "")
+        release = self.kubevirt_version if self.kubevirt else ""
+        return ProgramSet(self.kubernetes_version, release, guests=self.guests == guests.QEMU)
 
     def parts(self) -> list[str]:
         """The processes of the cluster."""
@@ -193,6 +199,7 @@ def start(
     """
     began = time.monotonic()
     adjustments.check(settings)
+    guests.check(settings.guests, settings.images, kubevirt=settings.kubevirt)
     programs = settings.programs()
     if check:
         cluster = _Cluster(layout)
@@ -419,6 +426,7 @@ def _signals_ignored() -> Iterator[None]:
 def _stop_parts(layout: Layout) -> None:
     for part, grace in GRACE.items():
         processes.stop(layout.process(part), grace)
+    guests.stop_all(layout)
 
 
 def _start_parts(

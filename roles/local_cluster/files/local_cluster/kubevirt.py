@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from local_cluster import guests
 from local_cluster.errors import LauncherError
 from local_cluster.paths import FILES, NODE_SOURCES, Layout
 from local_cluster.ports import HOST
@@ -103,9 +104,18 @@ def node(layout: Layout, port: int, upload_port: int, settings: Any) -> dict[str
         "guest_agent": True,
         "migratable": settings.migratable,
         "stop_seconds": settings.stop_seconds,
+        **_guests(layout, settings),
         "ready_file": str(ready_file(layout)),
         "log_level": settings.log_level.upper(),  # as in Python's logging
     }
+
+
+def _guests(layout: Layout, settings: Any) -> dict[str, Any]:
+    """What the node needs to run guests; nothing if they are simulated."""
+    if settings.guests != guests.QEMU:
+        return {}
+    program = str(settings.programs().guest())
+    return {"guest_program": program, "images": dict(settings.images), "volumes": str(layout.volumes)}
 
 
 def ready_file(layout: Layout) -> Path:

@@ -97,6 +97,16 @@ class Layout:
         return self.root / "run"
 
     @property
+    def guests(self) -> Path:
+        """A folder for each guest that QEMU runs."""
+        return self.run / "guests"
+
+    @property
+    def volumes(self) -> Path:
+        """What claims hold, for guests that QEMU runs."""
+        return self.root / "volumes"
+
+    @property
     def logs(self) -> Path:
         """One log for each process; NAME.log.1 is that of the previous run."""
         return self.root / "logs"
@@ -148,8 +158,9 @@ class Layout:
             folder.mkdir(mode=0o700, exist_ok=True)
 
     def remove_data(self) -> None:
-        """Remove etcd's data."""
+        """Remove etcd's data, and what claims hold."""
         data.remove(self.etcd)
+        shutil.rmtree(self.volumes, ignore_errors=True)
         self.data_kept.unlink(missing_ok=True)
         self.unfinished.unlink(missing_ok=True)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from local_cluster.errors import LauncherError
 from local_cluster.paths import CONTROL_PLANE_SOURCES
 
-_DEFAULT = "go.mod"
+DEFAULT = "go.mod"
+"""The module file of the default releases."""
 
 
 def kubernetes(sources: Path = CONTROL_PLANE_SOURCES) -> dict[str, str]:
@@ -44,7 +45,7 @@ def module_files(kubernetes_version: str, kubevirt_version: str, sources: Path =
     """
     files = [_chosen("kubernetes_version", kubernetes_version, kubernetes(sources))]
     if kubevirt_version:
-        files += [_chosen("kubevirt_version", kubevirt_version, kubevirt(sources)), _DEFAULT]
+        files += [_chosen("kubevirt_version", kubevirt_version, kubevirt(sources)), DEFAULT]
     return list(dict.fromkeys(files))
 
 
@@ -68,7 +69,7 @@ _PATHS = {"kubernetes": "k8s.io/kubernetes", "kubevirt": "kubevirt.io/kubevirt"}
 
 def _offered(sources: Path, pattern: str, path: str) -> dict[str, str]:
     others = sorted(sources.glob(pattern), key=lambda file: _numbers(_required(file, path)), reverse=True)
-    return {_required(file, path): file.name for file in [sources / _DEFAULT, *others]}
+    return {_required(file, path): file.name for file in [sources / DEFAULT, *others]}
 
 
 def _chosen(option: str, version: str, offered: dict[str, str]) -> str:

@@ -17,6 +17,10 @@ from node.cdi.upload_proxy import UploadProxy
 from node.cdi.uploads import Uploads
 from node.cdi.workers import Workers
 from node.config import Config
+from node.guests.disks import Disks
+from node.guests.guests import Guests
+from node.guests.images import Images
+from node.guests.store import Store
 from node.handler import server
 from node.handler.handler import Handler
 from node.handler.vmi import Traits
@@ -67,17 +71,33 @@ class _Node:
         image = f"quay.io/kubevirt/virt-handler:v{config.kubevirt_version}"
         self._agents = Agents(connection, kubelet, pods, names, image)
         traits = Traits(config.guest_agent, config.migratable, config.release >= (1, 5))
-        handler = Handler(kubelet, self._agents, vmis, migrations, launcher_pods, names, traits, config.stop_seconds)
-        self._server = server.Server(handler, vmis, config.guest_agent)
-        cdi, uploads = Client(connection, "cdi"), Uploads()
-        self._upload_proxy = UploadProxy(cdi, claims, pods, uploads)
+        store = Store(Path(config.volumes), claims, Images(config.images)) if config.guest_program else None
+        self._guests = None
+        if store is not None:
+            self._guests = Guests(config.guest_program, Disks(kubelet, store))
+        handler = Handler(
+            kubelet,
+            self._agents,
+            vmis,
+            migrations,
+            launcher_pods,
+            names,
+            traits,
+            config.stop_seconds,
+            self._guests,
+        )
+        if self._guests is not None:
+            self._guests.on_change(handler.queue.add)
+        self._server = server.Server(handler, vmis)
+        cdi, uploads = Client(connection, "cdi"), Uploads(store)
+        self._upload_proxy = UploadProxy(cdi, claims, pods, uploads, store)
         self._controllers = [
             self._agents,
             handler,
-            Kubelet(kubelet, pods, claims, launcher_pods, names, Workers(cdi, uploads).find),
-            Provisioner(storage, claims, self._caches[resources.STORAGE_CLASS], volumes),
-            Reclaimer(storage, volumes),
-            Snapshotter(storage, *(self._caches[kind] for kind in snapshots), claims, volumes),
+            Kubelet(kubelet, pods, claims, launcher_pods, names, Workers(cdi, uploads, store).find),
+            Provisioner(storage, claims, self._caches[resources.STORAGE_CLASS], volumes, store),
+            Reclaimer(storage, volumes, store),
+            Snapshotter(storage, *(self._caches[kind] for kind in snapshots), claims, volumes, store=store),
         ]
         if config.bind:
             self._controllers.append(Scheduler(Client(connection, "kube-scheduler"), pods, names[0]))
@@ -87,6 +107,8 @@ class _Node:
         tasks = [_task(cache.run()) for cache in self._caches.values()]
         runners: list[web.AppRunner] = []
         try:
+            if self._guests is not None:
+                self._guests.open()
             await self._nodes.create()
             await asyncio.gather(*(cache.synced.wait() for cache in self._caches.values()))
             log.info("the caches are filled")
@@ -101,6 +123,8 @@ class _Node:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            if self._guests is not None:
+                await self._guests.close()
             for runner in runners:
                 await runner.cleanup()
 

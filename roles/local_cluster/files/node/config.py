@@ -37,7 +37,9 @@ class Config:
     ask for none. host, port, tls_cert, tls_key: of virt-handler's server. upload_port: of CDI's upload proxy; 0 for
     none. bind: whether pods are bound to the first node, as there is no scheduler. nodes: [] for one with room for
     everything. migratable: whether VMIs can be migrated, so that memory and CPU are plugged. stop_seconds: how long
-    guests take to shut down. ready_file: created when everything works.
+    guests take to shut down. guest_program: makes the domains of guests that QEMU runs; "" if all are simulated.
+    images: the files of images, by pattern. volumes: the folder of what claims hold. ready_file: created when
+    everything works.
     """
 
     kubeconfig: str
@@ -56,6 +58,9 @@ class Config:
     guest_agent: bool = True
     migratable: bool = False
     stop_seconds: float = 0
+    guest_program: str = ""
+    images: dict[str, str] = field(default_factory=dict)
+    volumes: str = ""
     log_level: str = "INFO"
 
     @property

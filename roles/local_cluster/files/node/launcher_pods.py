@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any, Callable, Final
 
 from node.api.informer import Informer, Key, key_of
+from node.guests.report import SSH
 
 Manifest = dict[str, Any]
 
@@ -20,6 +21,13 @@ def behaviour(item: Manifest) -> str:
     """How the guest of a VMI, or of its pod, misbehaves: CRASHES at its start, or is SILENT: neither agent nor probe
     answer. "" if it does not."""
     return str((item["metadata"].get("annotations") or {}).get(_BEHAVIOUR, ""))
+
+
+def guest_answers(vmi: Manifest) -> bool:
+    """Whether a guest answers its readiness probe: a real one does as soon as its agent is there."""
+    if SSH not in (vmi["metadata"].get("annotations") or {}):
+        return True
+    return any(entry["type"] == "AgentConnected" for entry in (vmi.get("status") or {}).get("conditions") or [])
 
 
 def guest_of(pod: Manifest) -> str:

@@ -1,11 +1,15 @@
-"""Simulates CDI's importer: registries and URLs are really read, but nothing is stored."""
+"""Simulates CDI's importer: registries and URLs are really read, but nothing is stored without real guests.
+
+With them, a claim gets the file that a user has mapped to its source, or what a URL has.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import aiohttp
 
@@ -14,6 +18,10 @@ from node.cdi import container as containers
 from node.cdi import image, quantity, registry
 from node.cdi.image import ImageError
 from node.cdi.registry import PullFailed
+from node.guests import images
+from node.guests.images import ToolFailed
+from node.guests.store import Store
+from node.kubelet.needs import claims
 from node.kubelet.programs import Outcome
 
 Manifest = dict[str, Any]
@@ -26,16 +34,20 @@ class Failed(Exception):
     """The import has failed; the text is the importer's."""
 
 
-async def run(client: Client, pod: Manifest) -> Outcome:
-    """The program of an importer pod."""
+async def run(client: Client, pod: Manifest, store: Store | None = None) -> Outcome:
+    """The program of an importer pod. store: what claims hold; None for nothing."""
     main, *others = pod["spec"]["containers"]
     values = await containers.environment(client, pod, main)
+    target = _Target(store, pod["metadata"]["namespace"], claims(pod)[0]) if store is not None else None
     trusted = await containers.certificates(client, pod, main, values.get("IMPORTER_CERT_DIR", ""))
+    source = others[0]["image"] if others else values.get("IMPORTER_ENDPOINT", "")
     try:
+        if target is not None and await target.fill(source, quantity.parse(values.get("IMPORTER_IMAGE_SIZE") or "0")):
+            return _done({})
         if others:  # the node has pulled the image, and its server gives it to the importer
             pulled = await pull(others[0]["image"], values, trusted)
             return _done(image.labels(pulled.environment))
-        return _done(await _import(values, trusted))
+        return _done(await _import(values, trusted, target))
     except Failed as failed:
         return Outcome(1, str(failed))
     except ChecksumMismatch as mismatch:
@@ -43,7 +55,31 @@ async def run(client: Client, pod: Manifest) -> Outcome:
         return Outcome(0, json.dumps({"message": f"Unable to process data: {mismatch}"}))
 
 
-async def _import(values: dict[str, str], trusted: str) -> dict[str, str]:
+class _Target(NamedTuple):
+    """The claim that an import fills."""
+
+    store: Store
+    namespace: str
+    claim: str
+
+    async def fill(self, source: str, size: int) -> bool:
+        """Gives the claim the file that is mapped to a source. Returns whether there is one. Raises Failed."""
+        mapped = self.store.images.find(source) if source else None
+        if mapped is None:
+            if source:
+                self.store.leave_unknown(
+                    self.namespace, self.claim, f"no entry of local_cluster_images matches {source}"
+                )
+            return False
+        try:
+            _check_size(await images.virtual_size(Path(mapped.file)), size)
+            await self.store.fill(self.namespace, self.claim, mapped)
+        except ToolFailed as error:
+            raise Failed(f"Unable to process data: {error}") from error
+        return True
+
+
+async def _import(values: dict[str, str], trusted: str, target: _Target | None) -> dict[str, str]:
     """Reads the source, and returns the labels that it has for the volume."""
     source, size = values.get("IMPORTER_SOURCE", ""), values.get("IMPORTER_IMAGE_SIZE") or "0"
     if source == "registry":
@@ -53,8 +89,21 @@ async def _import(values: dict[str, str], trusted: str) -> dict[str, str]:
         _check_size(pulled.size, quantity.parse(size))
         return image.labels(pulled.environment)
     if source == "http":
-        await _download(values, trusted, quantity.parse(size))
+        if target is None:
+            await _download(values, trusted, quantity.parse(size))
+            return {}
+        with target.store.incoming(target.namespace, target.claim) as file:
+            with file.open("wb") as opened:
+                await _download(values, trusted, quantity.parse(size), opened)
+            await _take(target, file)
     return {}
+
+
+async def _take(target: _Target, file: Path) -> None:
+    try:
+        await target.store.take(target.namespace, target.claim, file)
+    except ToolFailed as error:
+        raise Failed(f"Unable to process data: {error}") from error
 
 
 async def pull(name: str, values: dict[str, str], trusted: str, architecture: str = "") -> registry.Image:
@@ -72,7 +121,8 @@ class ChecksumMismatch(Exception):
     """The data is not what was asked for."""
 
 
-async def _download(values: dict[str, str], trusted: str, size: int) -> None:
+async def _download(values: dict[str, str], trusted: str, size: int, file: BinaryIO | None = None) -> None:
+    """Reads a URL, and writes it to a file if there is one. Raises Failed and ChecksumMismatch."""
     algorithm, _colon, expected = values.get("IMPORTER_CHECKSUM", "").partition(":")
     digest = hashlib.new(algorithm.strip().lower()) if expected else None
     context = registry.trust(trusted, values.get("INSECURE_TLS", "").lower() == "true")
@@ -92,9 +142,12 @@ async def _download(values: dict[str, str], trusted: str, size: int) -> None:
                 text = f"expected status code 200, got {response.status}. Status: {status}"
                 raise Failed(f"Unable to connect to http data source: {text}")
             _check_size(response.content_length or 0, size)
-            # Without a checksum nobody looks at the data.
-            while digest is not None and (chunk := await response.content.read(_CHUNK)):
-                digest.update(chunk)
+            # Without a checksum and a file nobody looks at the data.
+            while (digest is not None or file is not None) and (chunk := await response.content.read(_CHUNK)):
+                if digest is not None:
+                    digest.update(chunk)
+                if file is not None:
+                    file.write(chunk)
     except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
         text = f"HTTP request errored: {registry.reason(error)}"
         raise Failed(f"Unable to connect to http data source: {text}") from error

@@ -1,4 +1,4 @@
-"""Simulates CDI's upload proxy, and what its servers do with data: it is counted, and thrown away.
+"""Simulates CDI's upload proxy, and what its servers do with data: it is counted, and kept only for real guests.
 
 Annotations of the claim say how much came and what, so that it can be seen that it came whole.
 """
@@ -13,15 +13,17 @@ import re
 import struct
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from aiohttp import BodyPartReader, web
 
 from node.api.client import ApiError, Client
-from node.api.informer import Informer, Key
+from node.api.informer import Informer, Key, key_of
 from node.api.resources import CLAIM, SECRET
 from node.cdi import quantity, tokens
 from node.cdi.uploads import Uploads
+from node.guests.images import ToolFailed
+from node.guests.store import Store
 
 Manifest = dict[str, Any]
 
@@ -41,9 +43,12 @@ class Refused(Exception):
 
 
 class UploadProxy:
-    """Handlers of the proxy's paths. claims, pods: caches."""
+    """Handlers of the proxy's paths. claims, pods: caches. store: what claims hold; None for nothing."""
 
-    def __init__(self, client: Client, claims: Informer, pods: Informer, uploads: Uploads) -> None:
+    def __init__(
+        self, client: Client, claims: Informer, pods: Informer, uploads: Uploads, store: Store | None = None
+    ) -> None:
+        self._store = store
         self._client = client
         self._claims = claims
         self._pods = pods
@@ -134,11 +139,12 @@ class UploadProxy:
         self._busy.add(server)
         try:
             size = quantity.parse(claim["spec"]["resources"]["requests"]["storage"])
-            count, digest = await _receive(_form_data(request) if form else request.content.iter_chunked(_CHUNK), size)
+            data = _form_data(request) if form else request.content.iter_chunked(_CHUNK)
+            count, digest = await self._receive(data, size, claim)
         except TooLarge as error:
             text = f"effective image size is larger than the reported available storage: {error}"
             return web.Response(status=400, text=f"Saving stream failed: {text}")
-        except ValueError as error:
+        except (ValueError, ToolFailed) as error:
             return web.Response(status=400, text=str(error))
         finally:
             self._busy.discard(server)
@@ -146,6 +152,17 @@ class UploadProxy:
         await self._client.patch(CLAIM, *target, {"metadata": {"annotations": annotations}})
         self._uploads.finish(server)
         return web.Response()
+
+    async def _receive(self, data: AsyncIterator[bytes], size: int, claim: Manifest) -> tuple[int, str]:
+        """Like `_receive` below, and keeps the data where there is a store."""
+        if self._store is None:
+            return await _receive(data, size)
+        key = key_of(claim)
+        with self._store.incoming(*key) as file:
+            with file.open("wb") as opened:
+                received = await _receive(data, size, opened)
+            await self._store.take(*key, file)
+        return received
 
     def _server(self, claim: Manifest) -> Key | None:
         """The Service of a claim's upload server, which is in the label of its pod."""
@@ -160,11 +177,13 @@ class TooLarge(Exception):
     """The data do not fit into the volume."""
 
 
-async def _receive(chunks: AsyncIterator[bytes], size: int) -> tuple[int, str]:
-    """Reads everything and returns how many bytes there are, and their SHA-256. Raises TooLarge."""
+async def _receive(chunks: AsyncIterator[bytes], size: int, file: BinaryIO | None = None) -> tuple[int, str]:
+    """Reads everything and returns how many bytes there are, and their SHA-256. Raises TooLarge. file: gets them."""
     count, header, digest = 0, b"", hashlib.sha256()
     async for chunk in chunks:
         digest.update(chunk)
+        if file is not None:
+            file.write(chunk)
         count += len(chunk)
         header = (header + chunk)[:_HEADER]
         needed = max(count, _virtual_size(header))

@@ -7,6 +7,7 @@ from typing import Any, Final
 from node.api.client import Client
 from node.cdi import importer, poller
 from node.cdi.uploads import Uploads
+from node.guests.store import Store
 from node.kubelet.programs import Outcome, Program
 
 Manifest = dict[str, Any]
@@ -17,11 +18,12 @@ _IMAGE_SERVER: Final = "/shared/server"
 
 
 class Workers:
-    """All programs. client: may do what the pods' service accounts may."""
+    """All programs. client: may do what the pods' service accounts may. store: what claims hold; None for nothing."""
 
-    def __init__(self, client: Client, uploads: Uploads) -> None:
+    def __init__(self, client: Client, uploads: Uploads, store: Store | None = None) -> None:
         self._client = client
         self._uploads = uploads
+        self._store = store
 
     def find(self, pod: Manifest) -> Program | None:
         """The program of a pod; None for one that is not of CDI."""
@@ -34,7 +36,7 @@ class Workers:
             return lambda: poller.run_image(self._client, pod)
         component = (pod["metadata"].get("labels") or {}).get(_LABEL)
         if component == "importer":
-            return lambda: importer.run(self._client, pod)
+            return lambda: importer.run(self._client, pod, self._store)
         if component == "cdi-upload-server":
             return lambda: self._uploads.serve(pod)
         if component == "cdi-clone-source":

@@ -13,11 +13,11 @@ def has(status: Manifest, kind: str) -> bool:
     return any(entry["type"] == kind for entry in status.get("conditions") or [])
 
 
-def put(status: Manifest, kind: str, reason: str = "", message: str = "") -> None:
-    """Adds a condition that is true, if there is none."""
+def put(status: Manifest, kind: str, reason: str = "", message: str = "", value: str = "True") -> None:
+    """Adds a condition, if there is none of its kind."""
     if has(status, kind):
         return
-    entry = {"type": kind, "status": "True", "lastProbeTime": now(), "lastTransitionTime": now()}
+    entry = {"type": kind, "status": value, "lastProbeTime": now(), "lastTransitionTime": now()}
     if reason:
         entry.update(reason=reason, message=message)
     status.setdefault("conditions", []).append(entry)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
+from node.guests.report import Told
+
 Manifest = dict[str, Any]
 
 SYSTEM: Final = {
@@ -18,6 +20,7 @@ SYSTEM: Final = {
     "machine": "x86_64",
 }
 AGENT_VERSION: Final = "9.2.0"
+_VERSION: Final = "subresources.kubevirt.io/v1"
 _NEWEST_MACHINES: Final = {"": "pc-q35-9.2", "q35": "pc-q35-9.2", "virt": "virt-9.2"}
 _PREFIXES: Final = {"virtio": "vd", "sata": "sd", "scsi": "sd", "usb": "sd", "fdc": "fd"}
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -50,19 +53,29 @@ def _letters(number: int) -> str:
     return text
 
 
-def agent_info(vmi: Manifest) -> Manifest:
+def agent_info(vmi: Manifest, told: Told) -> Manifest:
     """What the guest agent answers to virt-api's guestosinfo."""
     return {
-        "apiVersion": "subresources.kubevirt.io/v1",
+        "apiVersion": _VERSION,
         "kind": "VirtualMachineInstanceGuestAgentInfo",
-        "guestAgentVersion": AGENT_VERSION,
-        "hostname": vmi["spec"].get("hostname") or vmi["metadata"]["name"],
-        "os": SYSTEM,
-        "timezone": "UTC, 0",
-        "fsInfo": {"disks": []},
+        "guestAgentVersion": told.version,
+        "hostname": told.hostname or vmi["spec"].get("hostname") or vmi["metadata"]["name"],
+        "os": told.system,
+        "timezone": told.timezone,
+        "fsInfo": {"disks": told.filesystems},
+        **({"userList": told.users} if told.users else {}),
     }
 
 
-def list_of(kind: str) -> Manifest:
-    """An empty list of what an agent can tell of: users or filesystems."""
-    return {"apiVersion": "subresources.kubevirt.io/v1", "kind": kind, "metadata": {}, "items": []}
+def users(_vmi: Manifest, told: Told) -> Manifest:
+    """Who is logged in."""
+    return _list("VirtualMachineInstanceGuestOSUserList", told.users)
+
+
+def filesystems(_vmi: Manifest, told: Told) -> Manifest:
+    """The filesystems that are mounted."""
+    return _list("VirtualMachineInstanceFileSystemList", told.filesystems)
+
+
+def _list(kind: str, items: list[Manifest]) -> Manifest:
+    return {"apiVersion": _VERSION, "kind": kind, "metadata": {}, "items": items}

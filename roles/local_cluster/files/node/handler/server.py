@@ -10,6 +10,8 @@ from aiohttp import web
 
 from node.api.client import ApiError
 from node.api.informer import Informer, Key
+from node.guests.channel import CommandFailed
+from node.guests.report import Told
 from node.handler import conditions, guest
 from node.handler import vmi as steps
 from node.handler.handler import Handler
@@ -39,7 +41,7 @@ def _unfreeze(vmi: Manifest) -> None:
 
 
 def _no_effect(_vmi: Manifest) -> None:
-    """A guest that does not exist starts again at once."""
+    """A guest that starts again still runs."""
 
 
 _COMMANDS: Final[dict[str, Step]] = {
@@ -55,47 +57,42 @@ _COMMANDS: Final[dict[str, Step]] = {
 class Server:
     """Answers for the VMIs of all nodes: each has its own address on a cluster."""
 
-    def __init__(self, handler: Handler, vmis: Informer, agent: bool) -> None:
+    def __init__(self, handler: Handler, vmis: Informer) -> None:
         self._handler = handler
         self._vmis = vmis
-        self._agent = agent
 
     def routes(self) -> list[web.RouteDef]:
         """The routes of the server; it has none that need a real guest, such as consoles and VNC."""
         return [
             web.get("/healthz", self._healthz),
-            *(web.put(f"{_BASE}/{name}", self._command(step)) for name, step in _COMMANDS.items()),
+            *(web.put(f"{_BASE}/{name}", self._command(name, step)) for name, step in _COMMANDS.items()),
             web.get(f"{_BASE}/guestosinfo", self._json_handler(guest.agent_info)),
-            web.get(
-                f"{_BASE}/userlist",
-                self._json_handler(lambda _vmi: guest.list_of("VirtualMachineInstanceGuestOSUserList")),
-            ),
-            web.get(
-                f"{_BASE}/filesystemlist",
-                self._json_handler(lambda _vmi: guest.list_of("VirtualMachineInstanceFileSystemList")),
-            ),
+            web.get(f"{_BASE}/userlist", self._json_handler(guest.users)),
+            web.get(f"{_BASE}/filesystemlist", self._json_handler(guest.filesystems)),
         ]
 
     async def _healthz(self, _request: web.Request) -> web.StreamResponse:
         return web.Response(text="ok")
 
-    def _command(self, step: Step) -> Callable[[web.Request], Any]:
+    def _command(self, name: str, step: Step) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
             try:
+                await self._handler.command(_key(request), name)
                 await self._handler.change_with_retry(_key(request), step)
-            except ApiError as error:
+            except (ApiError, CommandFailed) as error:
                 log.warning("%s: %s", request.path, error)
-                return web.Response(status=error.code, text=str(error))
+                return web.Response(status=error.code if isinstance(error, ApiError) else 500, text=str(error))
             return web.Response(status=202)
 
         return handle
 
-    def _json_handler(self, make: Callable[[Manifest], Manifest]) -> Callable[[web.Request], Any]:
+    def _json_handler(self, make: Callable[[Manifest, Told], Manifest]) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
             vmi = self._vmis.get(_key(request))
-            if vmi is None or not self._agent:
+            told = self._handler.told(vmi) if vmi is not None else None
+            if vmi is None or told is None:
                 return web.Response(status=404, text="VMI or its guest agent not found")
-            return web.json_response(make(vmi))
+            return web.json_response(make(vmi, told))
 
         return handle
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from node.api.clock import now
+from node.guests.report import Report, Told
 from node.handler import conditions, guest, migration
-from node.kubelet.network import mac
+from node.kubelet.network import guest_mac
 from node.launcher_pods import CRASHES, SILENT, behaviour
 
 Manifest = dict[str, Any]
@@ -30,15 +31,23 @@ class Traits(NamedTuple):
     link_state: bool = True
 
 
-def advance(vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: str = "") -> None:
-    """The next step of a VMI that is Scheduled or Running."""
+def advance(
+    vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: str = "", report: Report | None = None
+) -> None:
+    """The next step of a VMI that is Scheduled or Running. report: of its guest, if that is real."""
     spec, status = vmi["spec"], vmi["status"]
     starts = status.get("phase") == "Scheduled"
     if starts and behaviour(vmi) == CRASHES:
         transition(status, "Failed")
         return
-    agent = traits.agent and behaviour(vmi) != SILENT
+    if report is not None and report.ended:
+        transition(status, report.ended)
+        return
+    told = report.told if report is not None else simulated(vmi, traits)
+    if report is not None:
+        vmi["metadata"].setdefault("annotations", {}).update(report.annotations)
     if starts:
+        conditions.drop(status, "Synchronized")
         transition(status, "Running")
         if spec.get("startStrategy") == "Paused":
             pause(status)
@@ -49,11 +58,13 @@ def advance(vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: st
         for name in ("guestAtBoot", "guestCurrent", "guestRequested"):
             status.setdefault("memory", {})[name] = memory
     _advance_volumes(vmi)
-    _advance_interfaces(vmi, pod_ip, agent, starts, traits.link_state)
-    if agent:
+    _advance_interfaces(vmi, pod_ip, told, starts, traits.link_state)
+    if told is not None:
         conditions.put(status, "AgentConnected")
-        if not (status.get("guestOSInfo") or {}).get("name"):
-            status["guestOSInfo"] = dict(guest.SYSTEM)
+        if told.system and not (status.get("guestOSInfo") or {}).get("name"):
+            status["guestOSInfo"] = dict(told.system)
+    elif report is not None:
+        conditions.drop(status, "AgentConnected")
     if traits.migratable:
         conditions.put(status, "LiveMigratable")
         conditions.put(status, "StorageLiveMigratable")
@@ -65,9 +76,26 @@ def advance(vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: st
         migration.plug_memory(vmi)
 
 
-def end(vmi: Manifest) -> None:
+def simulated(vmi: Manifest, traits: Traits) -> Told | None:
+    """What the agent of a guest that does not exist tells."""
+    if not traits.agent or behaviour(vmi) == SILENT:
+        return None
+    devices = vmi["spec"]["domain"].get("devices", {}).get("interfaces") or []
+    names = {guest_mac(vmi, entry).lower(): {"name": f"eth{number}"} for number, entry in enumerate(devices)}
+    return Told(guest.AGENT_VERSION, guest.SYSTEM, names, timezone="UTC, 0")
+
+
+def end(vmi: Manifest, phase: str = "Succeeded") -> None:
     """The guest has shut down."""
-    transition(vmi["status"], "Succeeded")
+    transition(vmi["status"], phase)
+
+
+def fail_to_start(vmi: Manifest, message: str) -> None:
+    """The guest cannot be started, which is tried again."""
+    found = [entry for entry in vmi["status"].get("conditions") or [] if entry["type"] == "Synchronized"]
+    if not found or found[0].get("message") != message:
+        conditions.drop(vmi["status"], "Synchronized")
+        conditions.put(vmi["status"], "Synchronized", "Synchronizing with the Domain failed.", message, "False")
 
 
 def transition(status: Manifest, phase: str) -> None:
@@ -124,8 +152,8 @@ def _unplug(volume: Manifest) -> None:
         volume.update(phase="UnMountedFromPod", reason="VolumeUnMountedFromPod", message=message)
 
 
-def _advance_interfaces(vmi: Manifest, pod_ip: str, agent: bool, starts: bool, link_state: bool) -> None:
-    """Brings status.interfaces up to date. starts: the guest is just being started.
+def _advance_interfaces(vmi: Manifest, pod_ip: str, told: Told | None, starts: bool, link_state: bool) -> None:
+    """Brings status.interfaces up to date. starts: the guest is just being started. told: by its agent.
 
     An interface is in the guest from the start, or once Multus has given it to the pod; not any more once its state is
     absent.
@@ -134,12 +162,12 @@ def _advance_interfaces(vmi: Manifest, pod_ip: str, agent: bool, starts: bool, l
     before = {entry["name"]: entry for entry in status.get("interfaces") or [] if entry.get("name")}
     primary = _primary(spec)
     interfaces = []
-    for number, interface in enumerate(spec["domain"].get("devices", {}).get("interfaces") or []):
+    for interface in spec["domain"].get("devices", {}).get("interfaces") or []:
         name = interface["name"]
         sources = before.get(name, {}).get("infoSource", "").split(", ")
         inside = starts or _DOMAIN in sources or _MULTUS in sources or name == primary
         if inside and interface.get("state") != "absent":
-            interfaces.append(_inside(vmi, interface, number, sources, agent))
+            interfaces.append(_inside(vmi, interface, sources, told))
             if link_state and interface.get("sriov") is None:
                 interfaces[-1]["linkState"] = "down" if interface.get("state") == "down" else "up"
             if name == primary and pod_ip:
@@ -155,15 +183,17 @@ def _advance_interfaces(vmi: Manifest, pod_ip: str, agent: bool, starts: bool, l
         status["interfaces"] = interfaces
 
 
-def _inside(vmi: Manifest, interface: Manifest, number: int, sources: list[str], agent: bool) -> Manifest:
-    name = interface["name"]
-    info = [_DOMAIN, *([_AGENT] if agent else []), *([_MULTUS] if _MULTUS in sources else [])]
-    entry: Manifest = {"name": name, "infoSource": ", ".join(info)}
-    entry["mac"] = interface.get("macAddress") or mac(vmi["metadata"]["uid"], name)
+def _inside(vmi: Manifest, interface: Manifest, sources: list[str], told: Told | None) -> Manifest:
+    name, address = interface["name"], guest_mac(vmi, interface)
+    seen = told.interfaces.get(address.lower()) if told is not None else None
+    info = [_DOMAIN, *([_AGENT] if seen else []), *([_MULTUS] if _MULTUS in sources else [])]
+    entry: Manifest = {"name": name, "infoSource": ", ".join(info), "mac": address}
     if interface.get("sriov") is None:
         entry["queueCount"] = 1
-    if agent:
-        entry["interfaceName"] = f"eth{number}"
+    if seen:
+        entry["interfaceName"] = seen["name"]
+        if seen.get("addresses"):
+            entry.update(ipAddress=seen["addresses"][0], ipAddresses=seen["addresses"])
     return entry
 
 

@@ -14,7 +14,7 @@ from node.api.informer import Informer, Key, key_of
 from node.api.resources import POD
 from node.kubelet import needs, network, pod_status
 from node.kubelet.programs import Finder, Outcome, Program
-from node.launcher_pods import LauncherPods, guest_of, has_left, holds_guest
+from node.launcher_pods import LauncherPods, guest_answers, guest_of, has_left, holds_guest
 
 Manifest = dict[str, Any]
 
@@ -66,11 +66,10 @@ class Kubelet(Controller):
             await self._advance(pod)
 
     async def _advance(self, pod: Manifest) -> None:
-        if guest_of(pod):
-            vmi = self._launcher_pods.vmi(pod)
-            if vmi is not None and pod_status.is_running(pod) and has_left(pod, vmi):
-                await self._write(pod, pod_status.ended(pod, Outcome()))
-                return
+        vmi = self._launcher_pods.vmi(pod) if guest_of(pod) else None
+        if vmi is not None and pod_status.is_running(pod) and has_left(pod, vmi):
+            await self._write(pod, pod_status.ended(pod, Outcome()))
+            return
         if not pod_status.is_running(pod):
             await self._check_needs(pod)
         patch = network.change(pod) if guest_of(pod) else None
@@ -80,8 +79,9 @@ class Kubelet(Controller):
         if pod["metadata"]["uid"] in self._programs:
             return
         program = self._find(pod)
-        if not pod_status.is_running(pod) or pod_status.is_ready(pod) != pod_status.gates_open(pod):
-            pod = await self._write(pod, pod_status.running(pod))
+        answers = vmi is None or guest_answers(vmi)
+        if not pod_status.is_running(pod) or pod_status.is_ready(pod) != pod_status.gates_open(pod, answers):
+            pod = await self._write(pod, pod_status.running(pod, answers))
         if program is not None:
             uid = self._uids[key_of(pod)] = pod["metadata"]["uid"]
             self._programs[uid] = asyncio.create_task(self._run_program(key_of(pod), uid, program))

@@ -20,6 +20,11 @@ def mac(*parts: str) -> str:
     return ":".join(f"{byte:02x}" for byte in (0x02, *digest[:5]))
 
 
+def guest_mac(vmi: Manifest, interface: Manifest) -> str:
+    """The MAC address of an interface in the guest."""
+    return str(interface.get("macAddress") or mac(vmi["metadata"]["uid"], interface["name"]))
+
+
 def status(pod: Manifest) -> str:
     """The annotation's text: the default network, and those that the pod asks for."""
     uid, namespace = pod["metadata"]["uid"], pod["metadata"]["namespace"]

@@ -33,9 +33,11 @@ def is_running(pod: Manifest) -> bool:
     return (pod.get("status") or {}).get("phase") == "Running"
 
 
-def gates_open(pod: Manifest) -> bool:
+def gates_open(pod: Manifest, answers: bool = True) -> bool:
     """Whether every readiness gate's condition is true, and the guest answers its probe, if it has one."""
-    if behaviour(pod) == SILENT and any(entry.get("readinessProbe") for entry in pod["spec"]["containers"]):
+    if (behaviour(pod) == SILENT or not answers) and any(
+        entry.get("readinessProbe") for entry in pod["spec"]["containers"]
+    ):
         return False
     statuses = {entry["type"]: entry["status"] for entry in (pod.get("status") or {}).get("conditions") or []}
     return all(statuses.get(gate["conditionType"]) == "True" for gate in pod["spec"].get("readinessGates") or [])
@@ -56,8 +58,8 @@ def waiting(pod: Manifest, message: str, reason: str = "ContainerCreating") -> M
     }
 
 
-def running(pod: Manifest) -> Manifest:
-    """A pod whose containers run. It is ready when its gates are open."""
+def running(pod: Manifest, answers: bool = True) -> Manifest:
+    """A pod whose containers run. It is ready when its gates are open. answers: whether its guest answers a probe."""
     started = {"running": {"startedAt": _started(pod)}}
     return {
         **_common(pod, "Running"),
@@ -65,7 +67,7 @@ def running(pod: Manifest) -> Manifest:
         "podIPs": [{"ip": address(pod)}],
         **_init_containers(pod),
         "containerStatuses": [_container(pod, entry, started, ready=True) for entry in pod["spec"]["containers"]],
-        "conditions": _conditions(pod, containers=True, ready=gates_open(pod)),
+        "conditions": _conditions(pod, containers=True, ready=gates_open(pod, answers)),
     }
 
 

@@ -1,4 +1,4 @@
-"""Simulates the storage: a provisioner whose volumes hold nothing.
+"""Simulates the storage: a provisioner whose volumes hold nothing, but for those that real guests use.
 
 It makes and deletes PersistentVolumes; Kubernetes' own controllers bind and release them.
 """
@@ -10,7 +10,8 @@ from typing import Any, Final
 from node.api.client import ApiError, Client
 from node.api.controller import Controller
 from node.api.informer import Informer, Key, key_of
-from node.api.resources import CLAIM, VOLUME
+from node.api.resources import CLAIM, SNAPSHOT, VOLUME
+from node.guests.store import Store
 
 Manifest = dict[str, Any]
 
@@ -64,10 +65,13 @@ def volume(claim: Manifest, storage_class: Manifest) -> Manifest:
 
 
 class Provisioner(Controller):
-    """Makes volumes for claims, and larger ones for claims that grow."""
+    """Makes volumes for claims, and larger ones for claims that grow. store: what they hold; None for nothing."""
 
-    def __init__(self, client: Client, claims: Informer, classes: Informer, volumes: Informer) -> None:
+    def __init__(
+        self, client: Client, claims: Informer, classes: Informer, volumes: Informer, store: Store | None = None
+    ) -> None:
         super().__init__(claims)
+        self._store = store
         self._client = client
         self._classes = classes
         self._volumes = volumes
@@ -113,11 +117,21 @@ class Provisioner(Controller):
     async def _provision(self, claim: Manifest, storage_class: Manifest) -> None:
         if self._volumes.get(("", volume_name(claim))) is not None:
             return
+        if self._store is not None:
+            await self._store.copy(await self._original(claim, self._store), volume_name(claim))
         try:
             await self._client.create(VOLUME, "", volume(claim, storage_class))
         except ApiError as error:
             if error.code != 409:
                 raise
+
+    async def _original(self, claim: Manifest, store: Store) -> str:
+        """The name of the volume or snapshot that a claim is a copy of; "" for none."""
+        namespace, (_group, kind, name) = claim["metadata"]["namespace"], source(claim) or ("", "", "")
+        if kind == SNAPSHOT.kind:
+            snapshot = await self._client.get(SNAPSHOT, namespace, name)
+            return str((snapshot.get("status") or {}).get("boundVolumeSnapshotContentName") or "")
+        return store.volume(namespace, name) if name else ""
 
     async def _grow(self, claim: Manifest) -> None:
         """Gives a bound claim the capacity that it has come to ask for."""
@@ -138,9 +152,10 @@ class Provisioner(Controller):
 class Reclaimer(Controller):
     """Deletes volumes whose claim has gone."""
 
-    def __init__(self, client: Client, volumes: Informer) -> None:
+    def __init__(self, client: Client, volumes: Informer, store: Store | None = None) -> None:
         super().__init__(volumes)
         self._client = client
+        self._store = store
 
     async def sync(self, key: Key) -> None:
         volume = self.cache.get(key)
@@ -149,6 +164,8 @@ class Reclaimer(Controller):
         released = (volume.get("status") or {}).get("phase") == "Released"
         if released and volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete":
             await self._client.delete(VOLUME, "", key[1])
+            if self._store is not None:
+                self._store.delete(key[1])
 
 
 def is_own_volume(volume: Manifest) -> bool:

@@ -1,6 +1,7 @@
 """Simulates snapshots of volumes: the snapshot controller with the driver of the simulated storage.
 
-A snapshot holds nothing, as its volume does; a claim that is restored from it gets a volume from the provisioner.
+A snapshot holds what its volume does, which is nothing without real guests; a claim that is restored from it gets a
+volume from the provisioner.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from node.api.controller import Controller
 from node.api.informer import Informer, Key, key_of
 from node.api.resources import SNAPSHOT, SNAPSHOT_CONTENT, Resource
 from node.cdi.quantity import parse
+from node.guests.store import Store
 from node.storage.provisioner import NAME
 
 Manifest = dict[str, Any]
@@ -45,7 +47,10 @@ def content(snapshot: Manifest, snapshot_class: Manifest, volume: Manifest) -> M
 
 
 class Snapshotter(Controller):
-    """Takes the snapshots of its classes, and deletes the contents of those that have gone."""
+    """Takes the snapshots of its classes, and deletes the contents of those that have gone.
+
+    store: what volumes hold; None for nothing.
+    """
 
     def __init__(
         self,
@@ -55,6 +60,7 @@ class Snapshotter(Controller):
         classes: Informer,
         claims: Informer,
         volumes: Informer,
+        store: Store | None = None,
     ) -> None:
         super().__init__(snapshots)
         self._client = client
@@ -62,6 +68,7 @@ class Snapshotter(Controller):
         self._classes = classes
         self._claims = claims
         self._volumes = volumes
+        self._store = store
         for cache in (classes, claims):
             cache.on_change(lambda _key: self._those_to_take())
 
@@ -95,6 +102,8 @@ class Snapshotter(Controller):
             of_this = (reference["namespace"], reference["name"]) == key and reference.get("uid") not in (None, uid)
             if of_this and spec["driver"] == NAME and spec["deletionPolicy"] == "Delete":
                 await self._client.delete(SNAPSHOT_CONTENT, "", item["metadata"]["name"])
+                if self._store is not None:
+                    self._store.delete(item["metadata"]["name"])
 
     def _volume(self, claim_key: Key) -> Manifest | None:
         """The bound volume of a claim, if it is of this storage."""
@@ -106,6 +115,8 @@ class Snapshotter(Controller):
 
     async def _take(self, key: Key, snapshot: Manifest, snapshot_class: Manifest, volume: Manifest) -> None:
         name, size = content_name(snapshot), volume["spec"]["capacity"]["storage"]
+        if self._store is not None:
+            await self._store.copy(volume["metadata"]["name"], name)
         try:
             await self._client.create(SNAPSHOT_CONTENT, "", content(snapshot, snapshot_class, volume))
         except ApiError as error:
