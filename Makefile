@@ -37,7 +37,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
+.PHONY: help setup demo quick check test nightly wheels test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -64,9 +64,15 @@ $(HERE):
 	@ln -sfn ../../../.. $@
 
 # Go compiles while pip installs; without a Go, which pip then installs, the playbook builds.
-demo: $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own
-	@$(MAKE) --silent --no-print-directory --jobs 2 $(RUN) $(if $(findstring use_cluster,$(DEMO_ARGS)),,programs)
+demo: $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own; LOCAL_CLUSTER_WHEELS=FOLDER or an index: without compiling
+	@$(MAKE) --silent --no-print-directory --jobs 2 $(RUN) $(if $(findstring use_cluster,$(DEMO_ARGS)),,$(if $(LOCAL_CLUSTER_WHEELS),wheels,programs))
 	@ansible-playbook virtshape.instancetypes.demo $(DEMO_ARGS)
+
+# Wheels of other sources than this checkout's do no harm: the playbook takes only programs of the same sources, else it builds.
+wheels: $(RUN)
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --retries 1 virtshape-local-cluster==$(VERSION) \
+	  $(if $(findstring ://,$(LOCAL_CLUSTER_WHEELS)),--extra-index-url "$(LOCAL_CLUSTER_WHEELS)",--no-index --find-links "$(LOCAL_CLUSTER_WHEELS)") \
+	  || echo "== LOCAL_CLUSTER_WHEELS: $(LOCAL_CLUSTER_WHEELS) has no wheels of $(VERSION) for this machine; compiling"
 
 programs:
 	@if $(PYTHON) tools/go_is_new_enough.py 2>/dev/null; then $(BUILD); fi
