@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from .._resolver.ownership.take_over import TakeOver, keep_managers, parse_take_over
+from .._resolver.api.managed_fields import TakeOver, keep_managers
 from .client.errors import TaskFailed
 from .client.session import Session
 
@@ -45,10 +45,7 @@ class Task:
     def of(cls, options: dict[str, Any], **more: Any) -> Task:
         """The task with valid options of a module. more: the other fields. Raises TaskFailed for `take_over`."""
         given = {setting.name: options[setting.name] for setting in fields(cls) if setting.name in options}
-        try:
-            return cls(**{**given, **more, "take_over": parse_take_over(options.get("take_over"))})
-        except ValueError as error:
-            raise TaskFailed(str(error)) from error
+        return cls(**{**given, **more, "take_over": _take_over(options.get("take_over"))})
 
     def connect(self, options: dict[str, Any]) -> Session:
         """A session whose warnings of the API server the task shows at its end. options: see `Session`."""
@@ -61,3 +58,15 @@ class Task:
         if not self.check_mode:
             raise TaskFailed(problem)
         self.warnings.append(f"{problem}; {UNKNOWN_IN_CHECK_MODE}")
+
+
+def _take_over(option: Any) -> TakeOver:
+    """What the option `take_over` says. Raises TaskFailed."""
+    if not option:
+        return keep_managers
+    from .._resolver.ownership.take_over import parse_take_over
+
+    try:
+        return parse_take_over(option)
+    except ValueError as error:
+        raise TaskFailed(str(error)) from error

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from ..._resolver.api.errors import Cause
-from ..._resolver.api.label_selector import SelectorError, selector
-from ..._resolver.ownership.writers import field_conflict
 from ..._resolver.secrets.redaction import without_logins
 
 _T = TypeVar("_T")
@@ -177,6 +175,8 @@ def _malformed(text: str) -> str:
 
     If that is not known here, the server's message remains.
     """
+    from ..._resolver.api.label_selector import SelectorError, selector
+
     try:
         selector(text)
     except SelectorError as error:
@@ -238,6 +238,8 @@ def _namespace(requested: re.Match[str] | None, forbidden: re.Match[str] | None,
 
 def _conflict(error: ApiError) -> str:
     """The managers of a server-side apply conflict, from the causes `conflict with "NAME" using VERSION`."""
+    from ..._resolver.ownership.writers import field_conflict
+
     owners: dict[str, list[str]] = {}
     for cause in error.causes:
         owner = cause.message.partition('"')[2].partition('"')[0] or cause.message

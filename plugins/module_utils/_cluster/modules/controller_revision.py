@@ -8,7 +8,7 @@ from typing import Any
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.type_remedies import FROM_YAML
-from ..._resolver.change import move, revision_change
+from ..._resolver.change import revision_change
 from ..._resolver.change.drift import Drift
 from ..._resolver.change.revision_steps import (
     RevisionJob,
@@ -79,8 +79,11 @@ def _run(params: Params, task: Task) -> Result:
         results = [{**refresh_result(job.goal), **_change(job, job.changed)} for job in migrated]
         upgraded = {"cluster": session.host, "results": results}
         return changed_result(params, task, "virtual machines", params["state"], upgraded)
-    if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].cluster.release)):
-        raise TaskFailed(f"patch: {problem}")
+    if vms and params["patch"]:
+        from ..._resolver.change.move import patch_problem
+
+        if problem := patch_problem(params["patch"], vms[0].cluster.release):
+            raise TaskFailed(f"patch: {problem}")
     jobs = change(session, vms, _decision(params), params["restart"], task)
     if task.check_mode:
         excuse_unmet(jobs)
@@ -109,12 +112,8 @@ MODULE = Module(
 def _with_names(params: Params) -> Params:
     """The checked options, with `revisions` or `previous` naming the VMs if `names` does not."""
     replace = params["replace"]
-    names_given = isinstance(replace, dict) and all(isinstance(name, str) and name for name in replace.values())
-    if replace is not None and replace != move.DEPRECATED and not names_given:
-        raise TaskFailed(
-            f"replace: {quoted(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
-            f" {{u1.medium: u1.large}}{FROM_YAML if isinstance(replace, str) and ':' in replace else ''}"
-        )
+    if replace is not None:
+        _check_replace(replace)
     matchers = [matcher_field.name for matcher_field in MATCHER_FIELDS]
     for option, keys, complete in (("revisions", matchers, False), ("previous", ["revisions", "spec"], True)):
         by_vm = params[option]
@@ -129,6 +128,18 @@ def _with_names(params: Params) -> Params:
         if missing:
             raise TaskFailed(f"{option}: no entry for {', '.join(missing)}; give every VM of names an entry")
     return params
+
+
+def _check_replace(replace: Any) -> None:
+    """Raises TaskFailed for what is neither names by names nor the word for them."""
+    from ..._resolver.change.move import DEPRECATED
+
+    names_given = isinstance(replace, dict) and all(isinstance(name, str) and name for name in replace.values())
+    if replace != DEPRECATED and not names_given:
+        raise TaskFailed(
+            f"replace: {quoted(replace)}: write the word {DEPRECATED}, or a dictionary such as"
+            f" {{u1.medium: u1.large}}{FROM_YAML if isinstance(replace, str) and ':' in replace else ''}"
+        )
 
 
 def _selected_vms(params: Params, task: Task) -> tuple[Session, list[Drift]]:
@@ -147,11 +158,13 @@ def _decision(params: Params) -> Callable[[Drift], revision_change.RevisionChang
         return lambda vm: revision_change.refresh(vm, matcher_fields)
     if params["state"] == "unpinned":
         return lambda vm: revision_change.unpin(vm.vm, matcher_fields)
-    if params["state"] == "moved":
+    if params["state"] in ("moved", "restored"):
+        from ..._resolver.change import move
+
+        if params["state"] == "restored":
+            return lambda vm: move.restore(vm, params["previous"][vm.name])
         replace, patch = params["replace"], params["patch"]
         return lambda vm: move.move(vm, matcher_fields, replace, patch)
-    if params["state"] == "restored":
-        return lambda vm: move.restore(vm, params["previous"][vm.name])
     by_vm = params["revisions"] or {}
     return lambda vm: revision_change.pin(vm, matcher_fields, by_vm.get(vm.name) or params["revision"])
 

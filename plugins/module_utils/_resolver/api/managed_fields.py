@@ -6,15 +6,23 @@ one that is not, such as topologySpreadConstraints, the owner of an item owns th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .tree import leaves
 
 FieldPath = tuple[str, ...]
 
+TakeOver = Callable[[str], bool]
+"""Whether to take over the fields of a manager."""
+
 # In every object, and never among its managed fields; and the root of an empty manifest.
 _IDENTITY = {(), ("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
+
+
+def keep_managers(_manager: str) -> bool:
+    """Takes over no manager's fields."""
+    return False
 
 
 def is_inside(field: FieldPath, parent: FieldPath) -> bool:

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, schema
-from ..api.managed_fields import FieldPath, is_inside
+from ..api.managed_fields import FieldPath, TakeOver, is_inside, keep_managers
 from ..api.tree import copy, leaves, remove_at, set_at, value_at
-from ..ownership.take_over import TakeOver, keep_managers, managers_to_take
+from ..ownership.take_over import managers_to_take
 from ..ownership.writers import field_conflict
 from . import rewrites
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..api import managed_fields
 from ..api.errors import value_or_none
-from ..api.managed_fields import FieldPath
+from ..api.managed_fields import FieldPath, TakeOver, keep_managers
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ..api.tree import copy, merge, set_at, value_at
@@ -17,7 +17,7 @@ from ..kubevirt.instancetype.infer import IGNORE
 from ..kubevirt.vm import vmi
 from ..kubevirt.vm.readiness import run_strategy
 from ..kubevirt.vm.vmi import guest_figures
-from ..ownership.take_over import TakeOver, keep_managers, managers_to_take
+from ..ownership.take_over import managers_to_take
 from ..ownership.writers import field_conflict
 from . import rewrites
 from .plan import APPLY, Plan, largest_removed, present

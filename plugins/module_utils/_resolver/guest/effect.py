@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Final, NamedTuple, Union
 
 from ..api.manifest import Manifest
+from ..api.tree import shown_differences
 
 NOTHING: Final = "nothing"
 LIVE: Final = "live_update"
@@ -14,6 +15,7 @@ RESTART: Final = "restart"
 UNKNOWN: Final = "unknown"
 
 _NO_FIGURES: Final[Manifest] = {}
+_NO_REASON: Final = "no reason is given"
 
 
 class UnreadVMI(Enum):
@@ -66,3 +68,17 @@ class GuestEffect(NamedTuple):
     def restart_unasked(self) -> bool:
         """Whether the guest needs a restart for which KubeVirt does not ask."""
         return self.needs == RESTART and not self.requested
+
+
+def changes_between(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
+    """The differences of VMI specs, without secrets."""
+    # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
+    for disk in (disk for spec in (before, after) for disk in spec["domain"]["devices"].get("disks") or ()):
+        if not disk.keys() & {"disk", "lun", "cdrom"}:
+            disk["disk"] = {}
+    return tuple(shown_differences(before, after))
+
+
+def words_of(condition: Manifest) -> str:
+    """Why KubeVirt asks for a restart. condition: RestartRequired."""
+    return str(condition.get("message") or _NO_REASON)

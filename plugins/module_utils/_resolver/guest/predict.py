@@ -7,27 +7,23 @@ the earlier changes that the guest lacks.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING
 
 from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
-from ..api.tree import copy, shown_differences
-from ..kubevirt.admission.mutate import AdmissionResult
+from ..api.tree import copy
 from ..kubevirt.cluster import Cluster
 from ..kubevirt.instancetype import revision_names
 from ..kubevirt.instancetype.find import Specs
-from ..kubevirt.vm import defaults, live_update
-from ..kubevirt.vm.device_hotplug import migrates
-from ..kubevirt.vm.hotplug import LiveUpdate
-from ..kubevirt.vm.readiness import HALTED, restart_required, run_strategy
+from ..kubevirt.vm import defaults
+from ..kubevirt.vm.readiness import HALTED, can_apply_live, restart_required, run_strategy
 from ..kubevirt.vm.start import is_unchanged_since_start, started_vm
 from ..kubevirt.vm.vmi import build, guest_figures
-from .effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect, MaybeVMI
-from .outstanding import outstanding
+from .effect import NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect, MaybeVMI, changes_between, words_of
 
-_UNREQUESTED: Final = "KubeVirt does not ask for a restart, but the guest gets {fields} only at its next start"
-_NO_REASON: Final = "no reason is given"
+if TYPE_CHECKING:
+    from ..kubevirt.admission.mutate import AdmissionResult
 
 
 def guest_effect(
@@ -64,27 +60,11 @@ def guest_effect(
             return _unchanged(after, built.spec, running, NOTHING)
     start, specs = (before, specs_before) if started is None else (started, None)
     at_start = _start_spec(start, cluster, specs)
-    reconciled = live_update.reconcile(start, after, running, cluster, specs, specs_after)
     # Without the revision of the start, the VM alone does not tell what has changed since.
-    known = at_start if (started is not None or vmi is UNREAD_VMI) and not compare_all else None
-    lacks, remaining = (
-        outstanding(built.spec, known, spec, cluster.kubevirt) for spec in (running["spec"], reconciled.spec)
-    )
-    if migrates(after):
-        # A guest that is to migrate to other volumes is not to lose its data by a restart.
-        remaining = tuple(field for field in remaining if not field.startswith("volumes."))
-    current = _as_running(at_start or built.spec, running["spec"], built.spec)
-    effect = GuestEffect(
-        NOTHING,
-        guest_before=guest_figures(running["spec"]),
-        guest_after=guest_figures(built.spec),
-        changes=_changes(current, built.spec),
-        outstanding=lacks,
-    )
-    condition = restart_required(before)
-    if before is not after:
-        condition = live_update.remaining_condition(before, cluster.release)
-    return _judged(effect, reconciled.update, remaining, condition, running["status"].get("phase") == "Running")
+    is_known = (started is not None or vmi is UNREAD_VMI) and not compare_all
+    from .comparison import Start, compare
+
+    return compare(Start(start, specs, at_start, is_known), before, after, running, built.spec, cluster, specs_after)
 
 
 def admitted_effect(vm: Manifest, future: AdmissionResult, vmi: MaybeVMI, cluster: Cluster) -> GuestEffect:
@@ -112,7 +92,7 @@ def _running(
         return None
     if vmi is UNREAD_VMI:
         return assumed_vmi(before, cluster, specs)
-    return vmi if vmi is not None and live_update.can_apply_live(vmi) else None
+    return vmi if vmi is not None and can_apply_live(vmi) else None
 
 
 def _start_spec(vm: Manifest, cluster: Cluster, specs: Specs | None) -> Manifest | None:
@@ -158,17 +138,8 @@ def _without_guest(before: Manifest | None, after: Manifest) -> GuestEffect:
     """The effect on the next start. before, after: VMI specs; `before` is None for a VM that could not start."""
     if before is None:
         return GuestEffect(NOTHING, guest_after=guest_figures(after))
-    changes = () if before is after else _changes(before, after)
+    changes = () if before is after else changes_between(before, after)
     return GuestEffect(NOTHING, guest_before=guest_figures(before), guest_after=guest_figures(after), changes=changes)
-
-
-def _changes(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
-    """The differences of VMI specs, without secrets."""
-    # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
-    for disk in (disk for spec in (before, after) for disk in spec["domain"]["devices"].get("disks") or ()):
-        if not disk.keys() & {"disk", "lun", "cdrom"}:
-            disk["disk"] = {}
-    return tuple(shown_differences(before, after))
 
 
 def _unchanged(vm: Manifest, next_start: Manifest, vmi: Manifest, if_requested: str) -> GuestEffect:
@@ -177,64 +148,4 @@ def _unchanged(vm: Manifest, next_start: Manifest, vmi: Manifest, if_requested: 
     effect = GuestEffect(NOTHING, guest_before=guest_figures(vmi["spec"]), guest_after=guest_figures(next_start))
     if condition is None:
         return effect
-    return effect._replace(needs=if_requested, reason=_words_of(condition), requested=True)
-
-
-def _judged(
-    effect: GuestEffect, update: LiveUpdate, remaining: tuple[str, ...], condition: Manifest | None, started: bool
-) -> GuestEffect:
-    """The effect with what it needs, and why.
-
-    update: the reaction of virt-controller. remaining: the fields that the guest lacks once it has done so. condition:
-    the condition RestartRequired that the VM has, and keeps. started: the guest runs; one that does not run yet may
-    still get fields for which KubeVirt does not ask for a restart.
-    """
-    asks = update.restart_required is not None
-    requested = condition is not None or (asks and not update.without_condition)
-    reason = update.restart_required or ""
-    if condition is not None:
-        reason = _words_of(condition)
-    elif remaining and not asks:
-        reason = _UNREQUESTED.format(fields=", ".join(remaining)) if started else ""
-    if remaining and (started or asks):
-        return effect._replace(needs=RESTART, reason=reason, requested=requested, by_restart=remaining)
-    return effect._replace(needs=LIVE if update.changes else NOTHING, reason=reason, requested=requested)
-
-
-def _words_of(condition: Manifest) -> str:
-    return str(condition.get("message") or _NO_REASON)
-
-
-def _as_running(at_start: Manifest, running: Manifest, next_start: Manifest) -> Manifest:
-    """The spec of the guest's start, with what KubeVirt has changed in the running guest since.
-
-    running: the spec of the VMI, with defaults. next_start: the spec of the next start, without defaults as `at_start`.
-    """
-    spec = copy(at_start)
-    for part, field in (("cpu", "sockets"), ("memory", "guest")):
-        value = (running["domain"].get(part) or {}).get(field)
-        if value is not None and spec["domain"].get(part):
-            spec["domain"][part][field] = value
-    _align_lists(spec, running, next_start, ("networks", "volumes"))
-    own, live, later = (tree["domain"].get("devices") or {} for tree in (spec, running, next_start))
-    _align_lists(own, live, later, ("interfaces", "disks"))
-    return spec
-
-
-def _align_lists(spec: Manifest, running: Manifest, next_start: Manifest, fields: tuple[str, ...]) -> None:
-    """Gives lists of a spec the items that the guest has: unplugged ones are gone, plugged ones are there.
-
-    Volumes that the VM does not have, and disks, are somebody else's.
-    """
-    for field in fields:
-        has = {entry["name"]: entry for entry in running.get(field) or ()}
-        wanted = {entry["name"] for entry in next_start.get(field) or ()}
-        present = [entry for entry in spec.get(field) or () if entry["name"] in has or "cdrom" in entry]
-        names = {entry["name"] for entry in present}
-        plugged = [
-            entry
-            for name, entry in has.items()
-            if name not in names and (name in wanted or field in ("interfaces", "networks"))
-        ]
-        if present or plugged or field in spec:
-            spec[field] = [*present, *plugged]
+    return effect._replace(needs=if_requested, reason=words_of(condition), requested=True)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ..api.managed_fields import FieldPath, entries, is_inside
+from ..api.managed_fields import FieldPath, TakeOver, entries, is_inside, keep_managers
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
 from ..api.tree import copy, overlaid
 from ..secrets.secret_texts import LAST_APPLIED
 from .writers import TOOLS
 
-TakeOver = Callable[[str], bool]
-
 _CLIENT_SIDE_APPLY: Final = "kubectl-client-side-apply"
-
-
-def keep_managers(_manager: str) -> bool:
-    """Takes over no manager's fields."""
-    return False
 
 
 def parse_take_over(option: Any) -> TakeOver:

@@ -106,15 +106,6 @@ def _ignore_firmware_uuid(at_start: Manifest, desired: Manifest, running: Manife
         _ignore(at_start["domain"].setdefault("firmware", {}), firmware, "uuid")
 
 
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
-
-
-def can_apply_live(vmi: Manifest) -> bool:
-    """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
-    ended = (vmi.get("status") or {}).get("phase") in _ENDED
-    return not ended and not vmi["metadata"].get("deletionTimestamp")
-
-
 def remaining_condition(vm: Manifest, release: Release) -> Manifest | None:
     """The VM's condition RestartRequired if it remains whatever changes, until the guest starts again; else None."""
     return restart_required(vm) if release.has(behaviour.KEEPS_RESTART_CONDITION) else None

@@ -11,6 +11,7 @@ from .failures import RACE, RESTART, failure_of
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 # printableStatus values of a VM with a started guest; a paused guest was paused on purpose.
 RUNNING: Final = frozenset({"Running", "Paused", "Migrating"})
@@ -192,3 +193,9 @@ def _power(vm: Manifest) -> Progress:
     if strategy in _ENDING_STRATEGIES and ended:
         return Progress(done=True)
     return Progress(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")
+
+
+def can_apply_live(vmi: Manifest) -> bool:
+    """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
+    ended = (vmi.get("status") or {}).get("phase") in _ENDED
+    return not ended and not vmi["metadata"].get("deletionTimestamp")

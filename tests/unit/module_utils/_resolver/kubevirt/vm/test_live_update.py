@@ -8,7 +8,8 @@ from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm.hotplug import LiveUpdate
-from plugins.module_utils._resolver.kubevirt.vm.live_update import can_apply_live, reconcile
+from plugins.module_utils._resolver.kubevirt.vm.live_update import reconcile
+from plugins.module_utils._resolver.kubevirt.vm.readiness import can_apply_live
 
 STAGE = {"vmRolloutStrategy": "Stage"}
 BY_REQUEST = {"developerConfiguration": {"featureGates": ["HotplugVolumes"]}}
