@@ -66,7 +66,8 @@ class _Node:
         self._caches = {kind: Informer(kubelet, kind) for kind in _CACHED}
         pods, vmis, claims = (self._caches[kind] for kind in (resources.POD, resources.VMI, resources.CLAIM))
         migrations, volumes = self._caches[resources.MIGRATION], self._caches[resources.VOLUME]
-        snapshots = (resources.SNAPSHOT, resources.SNAPSHOT_CONTENT, resources.SNAPSHOT_CLASS)
+        snapshots, contents = self._caches[resources.SNAPSHOT], self._caches[resources.SNAPSHOT_CONTENT]
+        snapshot_classes = self._caches[resources.SNAPSHOT_CLASS]
         launcher_pods = LauncherPods(pods, vmis)
         image = f"quay.io/kubevirt/virt-handler:v{config.kubevirt_version}"
         self._agents = Agents(connection, kubelet, pods, names, image)
@@ -97,7 +98,7 @@ class _Node:
             Kubelet(kubelet, pods, claims, launcher_pods, names, Workers(cdi, uploads, store).find),
             Provisioner(storage, claims, self._caches[resources.STORAGE_CLASS], volumes, store),
             Reclaimer(storage, volumes, store),
-            Snapshotter(storage, *(self._caches[kind] for kind in snapshots), claims, volumes, store=store),
+            Snapshotter(storage, snapshots, contents, snapshot_classes, claims, volumes, store),
         ]
         if config.bind:
             self._controllers.append(Scheduler(Client(connection, "kube-scheduler"), pods, names[0]))
