@@ -46,7 +46,8 @@ options:
       - Source of C(ansible_host). Without a running guest or a known address, the variable is not set, and Ansible uses
         the name of the host as its address.
       - V(interface) is the address of an interface of the guest, as reported by the cluster. An address of the pod
-        network is reachable only from within the cluster.
+        network is reachable only from within the cluster. If QEMU runs the guest in a local cluster on this machine, it
+        is the forwarded port of the guest's SSH server instead, with C(ansible_port), unless O(interface) is set.
       - V(service) is the address of a Service of type LoadBalancer, or else of type NodePort, that leads to
         O(service_port) of this guest and of no other. C(ansible_port) is the port of the Service. A NodePort uses the
         external or else the internal address of the guest's node, or the name of the node if the user may not list

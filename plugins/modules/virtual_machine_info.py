@@ -370,6 +370,15 @@ virtual_machines:
             without a report.
           type: dict
           returned: always
+        ssh:
+          description: Address of the guest's SSH server on the machine of the local cluster, with C(host) and C(port).
+          type: dict
+          returned: when QEMU runs the guest in a local cluster and the VM has an interface
+          sample: {host: 127.0.0.1, port: 40022}
+        simulated_because:
+          description: Why QEMU does not run the guest.
+          type: str
+          returned: in a local cluster with C(local_cluster_guests=qemu), when the guest is simulated
         disks:
           description: Disks of the running guest.
           type: list

@@ -49,6 +49,14 @@ def interface_address(vmi: Manifest, interface: str | None = None, family: str =
     return None
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host is the machine itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def services_by_vmi(services: Iterable[Manifest], vmis: Iterable[Manifest]) -> dict[str, list[Manifest]]:
     """The LoadBalancer and NodePort Services that lead to one VMI alone, by the VMI's name.
 

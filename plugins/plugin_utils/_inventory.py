@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ansible.errors import AnsibleParserError
 
@@ -18,11 +19,12 @@ from ..module_utils._resolver.api.matcher import PREFERENCE
 from ..module_utils._resolver.api.tree import value_at
 from ..module_utils._resolver.change import drift
 from ..module_utils._resolver.guest.effect import UNREAD_VMI
+from ..module_utils._resolver.guest.local_guest import local_guest
 from ..module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ..module_utils._resolver.kubevirt.instancetype.lookup import get_readable
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
 from ..module_utils._resolver.secrets.secret_texts import LAST_APPLIED
-from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
+from ._address import Endpoint, interface_address, is_loopback, service_endpoint, services_by_vmi
 
 Options = dict[str, Any]
 
@@ -64,8 +66,9 @@ def hosts(
     names = host_names(results, options["host_format"])
     found: dict[str, dict[str, Any]] = {}
     services: dict[str, dict[str, list[Manifest]]] = {}
+    is_local = is_loopback(urlsplit(session.host).hostname or "")
     for name, vm, result in zip(names, vms, results):
-        endpoint = _endpoint(vm, lookup, options, services)
+        endpoint = _endpoint(vm, lookup, options, services, is_local)
         connection = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
         found[name] = {
             **{f"{options['hostvars_prefix']}{fact}": value for fact, value in result.items()},
@@ -129,16 +132,24 @@ def _vmi(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
 
 
 def _endpoint(
-    vm: Manifest, lookup: ClusterLookup, options: Options, services: dict[str, dict[str, list[Manifest]]]
+    vm: Manifest,
+    lookup: ClusterLookup,
+    options: Options,
+    services: dict[str, dict[str, list[Manifest]]],
+    is_local: bool,
 ) -> Endpoint | None:
     """The address of a VM for connections; None if it has none.
 
-    services: those that lead to VMIs, by namespace and name of the VMI; filled on demand.
+    services: those that lead to VMIs, by namespace and name of the VMI; filled on demand. is_local: whether the API
+    server is on this machine, as that of a local cluster is; no other cluster can lead to a port of this machine.
     """
     vmi = _vmi(vm, lookup)
     if vmi is None or options["address"] == "none":
         return None
     if options["address"] == "interface":
+        ssh = local_guest(vmi).get("ssh") if is_local and options["interface"] is None else None
+        if ssh:
+            return Endpoint(ssh["host"], ssh["port"])
         address = interface_address(vmi, options["interface"], options["ip_family"])
         return Endpoint(address) if address is not None else None
     namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from growth import growth
-from plugins.plugin_utils._address import interface_address, service_endpoint, services_by_vmi
+from plugins.plugin_utils._address import interface_address, is_loopback, service_endpoint, services_by_vmi
 
 PORTS = [{"name": "shell", "port": 22}]
 REPORTED = [
@@ -164,3 +164,18 @@ def test_work_is_linear_in_services_and_vmis(alone: bool) -> None:
         return find
 
     assert growth(work) < 5
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("localhost", True),
+        ("10.0.0.1", False),
+        ("kube.example.com", False),
+        ("", False),
+    ],
+)
+def test_loopback_hosts_are_the_machine_itself(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected

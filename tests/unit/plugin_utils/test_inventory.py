@@ -7,6 +7,7 @@ import pytest
 
 from plugins.module_utils._capacity.cluster.vm_resources import vm_resources
 from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._resolver.api.keys import SSH_ADDRESS_ANNOTATION
 from plugins.plugin_utils import _inventory
 from plugins.plugin_utils._address import services_by_vmi
 from plugins.plugin_utils._inventory import hosts, is_windows
@@ -130,6 +131,20 @@ class Server:
     def hosts(self, **options: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
         with session_with(self.answer) as session:
             return hosts(session, {**DEFAULTS, **options}, vm_resources)
+
+
+def test_forwarded_port_counts_only_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = instance("shop", "vm-1")
+    real["metadata"]["annotations"] = {SSH_ADDRESS_ANNOTATION: "127.0.0.1:40022"}
+    monkeypatch.setitem(CLUSTER, "virtualmachineinstances", [real])
+    found, _warnings = Server().hosts()
+    assert (found["vm-1.shop"]["ansible_host"], found["vm-1.shop"]["ansible_port"]) == ("127.0.0.1", 40022)
+    assert found["vm-1.shop"]["vm_vmi"]["ssh"] == {"host": "127.0.0.1", "port": 40022}
+    assert Server().hosts(interface="default")[0]["vm-1.shop"]["ansible_host"] == "10.0.0.7"
+    with session_with(Server().answer) as session:
+        session.host = "https://cluster.example.com"
+        found, _warnings = hosts(session, DEFAULTS, vm_resources)
+    assert found["vm-1.shop"]["ansible_host"] == "10.0.0.7" and "ansible_port" not in found["vm-1.shop"]
 
 
 def test_each_kind_is_listed_once_for_all_namespaces() -> None:

@@ -41,6 +41,7 @@ def vm_result(vm: Drift, facts: VMFacts | None = None) -> Result:
         result.update(facts(vm))
     if vm.known_vmi is not None:
         from ..._resolver.guest import guest_devices
+        from ..._resolver.guest.local_guest import local_guest
 
         result["vmi"] = {
             **vmi_result(vm.known_vmi),
@@ -49,6 +50,7 @@ def vm_result(vm: Drift, facts: VMFacts | None = None) -> Result:
             "disks": guest_devices.disks(vm.known_vmi),
             "claims": guest_devices.claims(vm.known_vmi),
             "interfaces": guest_devices.interfaces(vm.known_vmi),
+            **local_guest(vm.known_vmi),
         }
     return result
 

@@ -56,3 +56,9 @@ SOURCE_FOLDER_LABEL: Final = f"{DOMAIN}/source-folder"
 """The folder of that machine, for selectors. The estate's list of VMs has it."""
 ASSIGNMENT_ANNOTATION: Final = f"{DOMAIN}/assignment"
 """The size, preference and names that the machine was given, as JSON. Written and read as SOURCE_ID_ANNOTATION."""
+
+SSH_ADDRESS_ANNOTATION: Final = f"{DOMAIN}/ssh-address"
+"""The address of the SSH server of a VMI's guest on this machine, ``127.0.0.1:PORT``. Only the local cluster writes it;
+`virtual_machine_info` and the inventory read it."""
+SIMULATED_BECAUSE_ANNOTATION: Final = f"{DOMAIN}/simulated-because"
+"""The reason for which a VMI of a local cluster with guests has none. Written and read as SSH_ADDRESS_ANNOTATION."""
