@@ -13,7 +13,7 @@ from .packages import KERNEL, run_unpacked, unpack
 
 PACKAGES = (
     *("base-files", "base-passwd", "bash", "busybox-static", "dropbear-bin", "openssh-sftp-server", "passwd"),
-    *("python3", "python3-yaml", "qemu-guest-agent", "sudo"),
+    *("iproute2", "python3", "python3-yaml", "qemu-guest-agent", "sudo"),
 )
 SIZE = 1024
 """Of the disk, in MiB. The file is as large as what it holds."""
