@@ -255,7 +255,10 @@ results:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.controller_revision import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.controller_revision import module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.cluster.additions import upgraded
+
+MODULE = module(upgraded=upgraded)
 
 
 def main() -> None:

@@ -16,12 +16,12 @@ from .._capacity.pod.environment import Environment
 from .._capacity.pod.render import environments
 from .._capacity.pod.resources import launch
 from .._capacity.quota.check import QuotaObjects, check_quotas
+from .._conversion.convert import has_unreadable_revision
 from .._resolver.api import behaviour, release_schema
 from .._resolver.api.errors import FieldError, KubeVirtError
 from .._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of, qualified_name
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
-from .._resolver.change.convert import has_unreadable_revision
 from .._resolver.change.drift import Drift, drift
 from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI
 from .._resolver.guest.predict import guest_effect

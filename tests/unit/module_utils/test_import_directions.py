@@ -71,7 +71,7 @@ BASES: dict[str, set[str]] = {
     "_templates": set(),
     "_conversion": {"_adoption", "_boot_sources", "_templates"},
     "_events": set(),
-    "_upgrade": {"_capacity", "_templates"},
+    "_upgrade": {"_capacity", "_conversion", "_templates"},
 }
 # Modules and plugins are put together here.
 ASSEMBLED = {"modules", "plugin_utils", "filter", "inventory", "action", "_vm_options"}

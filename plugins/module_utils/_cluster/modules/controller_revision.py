@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
@@ -41,16 +42,15 @@ from .shared_options import (
 )
 from .vm_results import refresh_result
 
-_SPEC: dict[str, dict[str, Any]] = {
+StateOf = Callable[[Session, "list[Drift]", Task], Sequence[Job[Drift]]]
+"""What a capability does with VMs for a state of its own: a job for each VM, with its failure."""
+
+_STATES: Final = ("refreshed", "moved", "restored", "pinned", "unpinned", "pruned")
+_SPEC: Final[dict[str, dict[str, Any]]] = {
     **AUTH,
     **SELECTION,
     **REQUESTS,
     **DRY_RUN,
-    "state": {
-        "type": "str",
-        "choices": ["refreshed", "moved", "restored", "pinned", "unpinned", "upgraded", "pruned"],
-        "default": "refreshed",
-    },
     "revisions_of": {"type": "str", "choices": ["both", "instancetype", "preference"], "default": "both"},
     "revision": {"type": "str"},
     "revisions": {"type": "dict"},
@@ -65,20 +65,18 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: Task) -> Result:
+def _run(states: Mapping[str, StateOf], params: Params, task: Task) -> Result:
     params = _with_names(params)
     if params["state"] == "pruned":
         return _prune(params, task)
     if params["state"] == "restored" and not params["previous"]:
         return changed_result(params, task, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, task)
-    if params["state"] == "upgraded":
-        from ..writes.pruning import migrate_revisions
-
-        migrated = migrate_revisions(session, vms, task)
-        results = [{**refresh_result(job.goal), **_change(job, job.changed)} for job in migrated]
-        upgraded = {"cluster": session.host, "results": results}
-        return changed_result(params, task, "virtual machines", params["state"], upgraded)
+    if params["state"] in states:
+        jobs_of_state = states[params["state"]](session, vms, task)
+        shown = [{**refresh_result(job.goal), **_change(job, job.changed)} for job in jobs_of_state]
+        done: Result = {"cluster": session.host, "results": shown}
+        return changed_result(params, task, "virtual machines", params["state"], done)
     if vms and params["patch"]:
         from ..._resolver.change.move import patch_problem
 
@@ -94,19 +92,21 @@ def _run(params: Params, task: Task) -> Result:
     return changed_result(params, task, "virtual machines", params["state"], result)
 
 
-MODULE = Module(
-    _SPEC,
-    _run,
-    {
-        "required_if": [
-            ("state", "pinned", ["revision", "revisions"], True),
-            ("state", "moved", ["replace", "patch"], True),
-            ("state", "restored", ["previous"]),
-            ("state", "pruned", ["namespace"]),
-        ],
-        "mutually_exclusive": [("revision", "revisions")],
-    },
-)
+_RULES: Final[dict[str, Any]] = {
+    "required_if": [
+        ("state", "pinned", ["revision", "revisions"], True),
+        ("state", "moved", ["replace", "patch"], True),
+        ("state", "restored", ["previous"]),
+        ("state", "pruned", ["namespace"]),
+    ],
+    "mutually_exclusive": [("revision", "revisions")],
+}
+
+
+def module(**states: StateOf) -> Module:
+    """The module. states: what capabilities do with VMs, by the state that asks for it."""
+    state = {"type": "str", "choices": [*_STATES, *states], "default": "refreshed"}
+    return Module({**_SPEC, "state": state}, partial(_run, states), _RULES)
 
 
 def _with_names(params: Params) -> Params:

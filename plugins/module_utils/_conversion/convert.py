@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Final
 
-from ..api.errors import KubeVirtError, value_or_none
-from ..api.manifest import Manifest, namespace_of
-from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
-from ..api.release import NEWEST, Release
-from ..kubevirt.instancetype import decode, revision_names
-from ..kubevirt.instancetype.lookup import Lookup, get_readable
-from ..kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, migrate
-from .drift import READS_ALPHA
+from .._resolver.api.errors import KubeVirtError, value_or_none
+from .._resolver.api.manifest import Manifest, namespace_of
+from .._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
+from .._resolver.api.release import NEWEST, Release
+from .._resolver.change.drift import READS_ALPHA
+from .._resolver.kubevirt.instancetype import decode, revision_names
+from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
+from .._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, migrate
 
 _REVISION: Final = "ControllerRevision"
 # KubeVirt sets these fields of v1alpha1 and v1alpha2 also if they were empty, and they then conflict with a VM's own.

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from kubevirt_failures import failure, status
 
+from plugins.module_utils._conversion.convert import convert, has_unreadable_revision
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from plugins.module_utils._resolver.change.convert import convert, has_unreadable_revision
 from plugins.module_utils._resolver.kubevirt.instancetype import find
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm.migrate_revisions import Create, Delete, PatchSpec, PatchStatus
