@@ -405,7 +405,7 @@ class Session:
         """The whole body, decompressed."""
         parts, length = [], 0
         try:
-            for part in response.stream(_CHUNK):
+            for part in response.stream(_CHUNK, decode_content=True):
                 parts.append(part)
                 length += len(part)
                 if length > _LARGEST:
@@ -605,6 +605,6 @@ def _beginning(data: bytes) -> str:
 
 def _lines(response: Any) -> Iterator[bytes]:
     partial = b""
-    for chunk in response.stream(65536):
+    for chunk in response.stream(_CHUNK, decode_content=True):
         *lines, partial = (partial + chunk).split(b"\n")
         yield from (line for line in lines if line.strip())

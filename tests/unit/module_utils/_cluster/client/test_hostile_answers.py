@@ -199,9 +199,13 @@ def test_login_in_the_host_is_hidden() -> None:
     assert "hunter2" not in str(error.value)
 
 
-def test_compressed_response_is_read() -> None:
-    packed = gzip.compress(json.dumps({"metadata": {}, "items": []}).encode())
-    with server(raw(packed, Content_Encoding="gzip")) as (session, _asked):
+PACKED = gzip.compress(json.dumps({"metadata": {}, "items": []}).encode())
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("answer", [raw(PACKED, Content_Encoding="gzip"), CHUNKED % (len(PACKED), PACKED)])
+def test_compressed_response_is_read(answer: bytes) -> None:
+    with server(answer) as (session, _asked):
         assert session.list(VM, "shop") == []
 
 
