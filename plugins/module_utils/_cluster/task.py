@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from typing import Any
 
 from .._resolver.api.managed_fields import TakeOver, keep_managers
+from .._resolver.change.step import UNKNOWN_IN_CHECK_MODE
 from .client.errors import TaskFailed
 from .client.session import Session
-
-UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
-CHANGE_UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play changes that"
 
 
 @dataclass(eq=False)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modules_support import Task, by_name, objects, vm, warned
-from plugins.module_utils._cluster.task import CHANGE_UNKNOWN_IN_CHECK_MODE as CHANGES
+from plugins.module_utils._resolver.change.step import CHANGE_UNKNOWN_IN_CHECK_MODE as CHANGES
 
 NOT_RUNNING = 'Operation cannot be fulfilled on virtualmachine.kubevirt.io "web": '
 

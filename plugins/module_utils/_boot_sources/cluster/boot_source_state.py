@@ -8,16 +8,17 @@ from typing import Final
 from zoneinfo import available_timezones
 
 from ..._cluster.client.session import Session
-from ..._cluster.task import UNKNOWN_IN_CHECK_MODE, Task
-from ..._cluster.writes.declare import declare
-from ..._cluster.writes.kind_handler import KindHandler
+from ..._cluster.task import Task
+from ..._cluster.writes.declare import DeclaredKind, declare
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition, labels_of, name_of
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, Findings, manifest_job
+from ..._resolver.change.declare_steps import Ownership, Rules, plan_object
+from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, manifest_job
+from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Decision, Facts, Step
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from .. import cdi_webhooks as admission
@@ -120,83 +121,87 @@ def has_content(session: Session, boot_source: BootSourceState) -> bool:
 
 
 def declare_objects(
-    session: Session, handler: KindHandler, pairs: Iterable[Pair], task: Task, state: str = "present"
+    session: Session, kind: DeclaredKind, pairs: Iterable[Pair], task: Task, state: str = "present"
 ) -> list[tuple[BootSourceState, DeclareJob]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
     due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.job.failed]
     jobs = [manifest_job(manifest, state) for boot_source, manifest in due]
     done = [(boot_source, job) for (boot_source, _manifest), job in zip(due, jobs)]
     if jobs:
-        declare(session, handler, jobs, task)
+        declare(session, kind, jobs, task)
     for boot_source, job in done:
         boot_source.add_outcome(job)
     return done
 
 
-class OwnHandler(KindHandler):
-    """Objects that a boot source makes or deletes; one that somebody else has made stays as it is."""
-
-    def plan(self, job: DeclareJob, task: Task) -> Plan:
-        step, live = super().plan(job, task), job.seen.live
-        if live is None or step.action not in plan.WRITES:
-            return step
-        manifest = job.goal.manifest
-        name = labels_of(manifest).get(BOOT_SOURCE_LABEL) or name_of(manifest)
-        problem = self.foreign_problem(name, manifest["kind"], live, task)
-        return NOT_PLANNED._replace(refusal=problem) if problem else step
-
-    def foreign_problem(self, name: str, kind: str, live: Manifest, task: Task) -> str:
-        """See `preflight.foreign_problem`. name: of the boot source."""
-        takes_over = task.take_over if not task.force_conflicts else lambda _manager: True
-        return preflight.foreign_problem(name, kind, live, self.manager, takes_over)
+def foreign_problem(name: str, kind: str, live: Manifest, ownership: Ownership) -> str:
+    """See `preflight.foreign_problem`. name: of the boot source."""
+    takes_over = ownership.take_over if not ownership.force else lambda _manager: True
+    return preflight.foreign_problem(name, kind, live, ownership.manager, takes_over)
 
 
-class ImportHandler(OwnHandler):
-    """DataVolumes and DataImportCrons: checked by CDI's rules. DataVolumes are ready once CDI has filled them."""
-
-    def check(self, planned: list[DeclareJob]) -> Findings:
-        return {job: refused(job.goal.plan.manifest, job.seen.live) for job in planned}
-
-    def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
-        if live is None:
-            return Progress(failed="the volume was deleted while the task waited for it")
-        return source.import_status(live)
+def _plan_own(job: DeclareJob, ownership: Ownership) -> Plan:
+    planned, live = plan_object(job, ownership), job.seen.live
+    if live is None or planned.action not in plan.WRITES:
+        return planned
+    manifest = job.goal.manifest
+    name = labels_of(manifest).get(BOOT_SOURCE_LABEL) or name_of(manifest)
+    problem = foreign_problem(name, manifest["kind"], live, ownership)
+    return NOT_PLANNED._replace(refusal=problem) if problem else planned
 
 
-class DataSourceHandler(KindHandler):
+OWN: Final = DeclaredKind(Rules(_plan_own))
+"""Objects that a boot source makes or deletes; one that somebody else has made stays as it is."""
+
+
+def _check_import(job: DeclareJob, _facts: Facts) -> Decision:
+    job.goal.findings = refused(job.goal.plan.manifest, job.seen.live)
+    return None
+
+
+def _import_state(live: Manifest | None, _before: Manifest | None) -> Progress:
+    if live is None:
+        return Progress(failed="the volume was deleted while the task waited for it")
+    return source.import_status(live)
+
+
+IMPORT: Final = DeclaredKind(Rules(_plan_own, probe=_import_state), checks=(Step("check", _check_import),))
+"""DataVolumes and DataImportCrons: checked by CDI's rules. DataVolumes are ready once CDI has filled them."""
+
+
+def data_source_kind(unready: set[tuple[str, str]]) -> DeclaredKind:
     """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
 
-    def __init__(self, unready: set[tuple[str, str]]) -> None:
-        self._unready = unready
+    def plan_data_source(job: DeclareJob, ownership: Ownership) -> Plan:
+        planned = plan_object(job, ownership)
+        keeps = planned.action == plan.APPLY and job.key[1:] in unready
+        return NOT_PLANNED._replace(manifest=planned.manifest) if keeps else planned
 
-    def plan(self, job: DeclareJob, task: Task) -> Plan:
-        step = super().plan(job, task)
-        keeps = step.action == plan.APPLY and job.key[1:] in self._unready
-        return NOT_PLANNED._replace(manifest=step.manifest) if keeps else step
-
-    def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
-        if live is None:
-            return Progress(failed="the DataSource was deleted while the task waited for it")
-        return Progress(has_condition(live, "Ready"), pending="CDI to find what the DataSource refers to")
+    return DeclaredKind(Rules(plan_data_source, probe=_data_source_state))
 
 
-class LabelHandler(KindHandler):
+def _data_source_state(live: Manifest | None, _before: Manifest | None) -> Progress:
+    if live is None:
+        return Progress(failed="the DataSource was deleted while the task waited for it")
+    return Progress(has_condition(live, "Ready"), pending="CDI to find what the DataSource refers to")
+
+
+def label_kind(*, required: bool, check_mode: bool) -> DeclaredKind:
     """Objects of which only labels are declared: an apply would create an object that has nothing else.
 
     required: whether a missing object is an error. CDI labels the claims that it has not created yet.
     """
 
-    def __init__(self, *, required: bool) -> None:
-        self._required = required
-
-    def plan(self, job: DeclareJob, task: Task) -> Plan:
+    def plan_labels(job: DeclareJob, ownership: Ownership) -> Plan:
         if job.seen.live is not None:
-            return super().plan(job, task)
+            return plan_object(job, ownership)
         missing = f"there is no {job.key.kind} {job.key.label}"
-        if self._required and not task.check_mode:
+        if required and not check_mode:
             return NOT_PLANNED._replace(refusal=missing)
-        job.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if self._required else []
+        job.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if required else []
         return NOT_PLANNED
+
+    return DeclaredKind(Rules(plan_labels))
 
 
 def refused(manifest: Manifest, live: Manifest | None = None) -> list[Finding]:

@@ -10,16 +10,18 @@ from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed, value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.task import UNKNOWN_IN_CHECK_MODE, Task
-from ..._cluster.writes.declare import apply_findings
+from ..._cluster.task import Task
+from ..._cluster.writes.declare import ownership
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.manifest import Manifest
+from ..._resolver.change.declared import judge
+from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE
 from ..._resolver.kubevirt.instancetype.lookup import get_readable
 from .. import preflight, source
 from ..upload_rules import UploadFailed
 from . import upload_proxy
-from .boot_source_state import LABELED, BootSourceState, OwnHandler, has_content
+from .boot_source_state import LABELED, BootSourceState, foreign_problem, has_content
 from .cdi import cdi
 from .clone_rights import may_clone
 from .contents import default_findings, file_content, image_content
@@ -51,7 +53,7 @@ def resolve_contents(session: Session, boot_sources: list[BootSourceState], task
         if boot_source.imports or boot_source.uploads:
             boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
         if task.preflight != "off" and not boot_source.job.failed:
-            apply_findings(boot_source.job, list(checks.findings(boot_source)), task)
+            judge(boot_source.job, checks.findings(boot_source), task.preflight, task.check_mode)
         # Before the import: a volume that nothing refers to would stay.
         boot_source.job.failed = boot_source.job.failed or checks.foreign_data_source(boot_source, task) or None
 
@@ -104,7 +106,7 @@ class _Checks:
             return ""
         live = self._data_source(boot_source)
         name = boot_source.options["name"]
-        return "" if live is None else OwnHandler().foreign_problem(name, _DATA_SOURCE, live, task)
+        return "" if live is None else foreign_problem(name, _DATA_SOURCE, live, ownership(self._session, task))
 
     def _data_source(self, boot_source: BootSourceState) -> Manifest | None:
         return get_readable(self._lookup, _DATA_SOURCE, *boot_source.name)

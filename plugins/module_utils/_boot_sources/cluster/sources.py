@@ -16,8 +16,7 @@ from ..._cluster.reads.admission import Mutators
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.task import Task
-from ..._cluster.writes.declare import declare
-from ..._cluster.writes.kind_handler import KindHandler
+from ..._cluster.writes.declare import ANY_KIND, DeclaredKind, declare, ownership
 from ..._cluster.writes.send import NO_DRY_RUN, run_dry, send
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
@@ -40,15 +39,16 @@ from .. import cdi_webhooks as admission
 from .. import preflight, source
 from ..upload_rules import UploadFailed
 from .boot_source_state import (
+    IMPORT,
     LABELED,
+    OWN,
     BootSourceState,
-    DataSourceHandler,
-    ImportHandler,
-    LabelHandler,
-    OwnHandler,
     Pair,
+    data_source_kind,
     declare_objects,
+    foreign_problem,
     has_content,
+    label_kind,
     not_failed,
     refused,
 )
@@ -71,10 +71,10 @@ def boot_source_details(job: DeclareJob) -> dict[str, Any]:
     return {"source": target, "ready": has_condition(live, "Ready"), **labels}
 
 
-def declare_sources(session: Session, handler: KindHandler, jobs: list[DeclareJob], task: Task) -> list[DeclareJob]:
+def declare_sources(session: Session, kind: DeclaredKind, jobs: list[DeclareJob], task: Task) -> list[DeclareJob]:
     """Declares boot sources. Returns their jobs in the same order, as `declare` does."""
     if any(job.goal.problem for job in jobs):
-        return declare(session, handler, jobs, task)
+        return declare(session, kind, jobs, task)
     boot_sources = [BootSourceState(job) for job in jobs]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
@@ -99,7 +99,8 @@ def _label(session: Session, boot_sources: list[BootSourceState], task: Task) ->
     """Declares the labels of one existing object for each boot source."""
     lookup = ClusterLookup(session)
     pairs = [(item, _labeled(*item.job.key, item.labels)) for item in boot_sources]
-    for boot_source, job in declare_objects(session, LabelHandler(required=True), pairs, task):
+    labels = label_kind(required=True, check_mode=task.check_mode)
+    for boot_source, job in declare_objects(session, labels, pairs, task):
         live = job.seen.live
         boot_source.job.see(live)
         if live is not None and job.key.kind == _DATA_SOURCE:
@@ -115,7 +116,7 @@ def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Ma
 
 def _import(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
-    for boot_source, job in declare_objects(session, ImportHandler(), pairs, task):
+    for boot_source, job in declare_objects(session, IMPORT, pairs, task):
         done = job.seen.live is not None and source.import_status(job.seen.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (task.check_mode and task.wait)
@@ -151,7 +152,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
         if live is None or not _differs(manifest, live):
             unchanged.append((boot_source, manifest))
             continue
-        foreign = OwnHandler().foreign_problem(name_of(manifest), _CRON, live, task)
+        foreign = foreign_problem(name_of(manifest), _CRON, live, ownership(session, task))
         boot_source.job.failed = foreign or preflight.replacement_problem(live) or None
         admitted = None if boot_source.job.failed else _admitted(session, boot_source, manifest, task)
         if admitted is not None and not _differs(admitted, live):
@@ -160,7 +161,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
             unchanged.append((boot_source, _with_live_spec(manifest, live)))
         else:
             changed.append((boot_source, manifest))
-    declare_objects(session, ImportHandler(), unchanged, replace(task, wait=False))
+    declare_objects(session, IMPORT, unchanged, replace(task, wait=False))
     _replace(session, changed, task)
     if not task.wait or task.check_mode:
         return
@@ -203,10 +204,10 @@ def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest
 def _replace(session: Session, pairs: list[Pair], task: Task) -> None:
     """Makes DataImportCrons anew that CDI and the API server accept."""
     if not task.check_mode:
-        declare_objects(session, KindHandler(), pairs, replace(task, wait=True), "absent")
+        declare_objects(session, ANY_KIND, pairs, replace(task, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     unchecked = replace(task, server_dry_run=False, wait=False)
-    for boot_source, job in declare_objects(session, ImportHandler(), pairs, unchecked):
+    for boot_source, job in declare_objects(session, IMPORT, pairs, unchecked):
         if job.failed and not task.check_mode:
             boot_source.job.failed = (
                 f"{boot_source.job.failed}; the old DataImportCron is deleted, so run the task again"
@@ -246,7 +247,7 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
     unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
     due = [item for item in boot_sources if item.has_data_source]
     pairs = [(item, source.data_source(item.options, item.volume, item.labels)) for item in due]
-    for boot_source, job in declare_objects(session, DataSourceHandler(unfilled), pairs, task):
+    for boot_source, job in declare_objects(session, data_source_kind(unfilled), pairs, task):
         boot_source.job.see(job.seen.live)
         if job.seen.live is not None and not boot_source.filled:
             boot_source.job.warnings.append(
@@ -254,7 +255,7 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
             )
     # The claim or snapshot of the DataSource, because CDI overwrites labels of the DataSource with its labels.
     claims = [(item, _labeled(*item.content_key, item.labels)) for item in boot_sources if item.labels and item.filled]
-    declare_objects(session, LabelHandler(required=False), claims, replace(task, wait=False))
+    declare_objects(session, label_kind(required=False, check_mode=task.check_mode), claims, replace(task, wait=False))
 
 
 def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
@@ -262,7 +263,7 @@ def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], 
     # The DataImportCron first, because it would create the other objects again.
     for kind in (_CRON, _DATA_SOURCE):
         pairs = [(boot_source, _labeled(kind, *boot_source.name, {})) for boot_source in boot_sources]
-        declare_objects(session, OwnHandler(), pairs, task, "absent")
+        declare_objects(session, OWN, pairs, task, "absent")
     volumes = [(item, volume) for item in not_failed(boot_sources) for volume in _owned(session, item)]
     _delete(session, volumes, task)
 
@@ -298,4 +299,4 @@ def _delete(session: Session, pairs: list[Pair], task: Task) -> None:
         if clone := clones.get(namespaced_name(volume)):
             boot_source.job.warnings.append(f"the volume {name_of(volume)} stays, since {clone} is cloned from it")
     due = [pair for pair in pairs if namespaced_name(pair[1]) not in clones]
-    declare_objects(session, KindHandler(), due, task, "absent")
+    declare_objects(session, ANY_KIND, due, task, "absent")

@@ -6,21 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ..._cluster.client.errors import RequestFailed
-from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.writes.send import send
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
-from ..._resolver.change.declared import Declared, DeclareJob
+from ..._resolver.change.declared import RELATED, Declared, DeclareJob
+from ..._resolver.change.step import Act, Decision, Facts, Step
 from ..._resolver.declare.vm.manifest import grown_claims, import_options
 from ..._resolver.kubevirt.instancetype.lookup import Lookup
 
 if TYPE_CHECKING:
+    from ..disk_sizes import SmallDisk
     from ..origin import Image
     from .clone_rights import CloneRights
 
@@ -129,26 +128,29 @@ class BootSources(VMExtension):
                 else:
                     job.goal.related_changes.append(disk)
 
-    def gather_named(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        self._clone_rights.gather_named((vm, job.seen.live) for job, vm in planned)
-
-    def gather_followed(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
+    def gather(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
         self._clone_rights.gather_followed(((vm, job.seen.live) for job, vm in planned), self.task.lookup)
 
     def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         return self._clone_rights.findings(vm, job.seen.live, self.task.lookup)
 
-    def write_related(self, job: DeclareJob, session: Session) -> None:
+    @property
+    def after(self) -> tuple[Step, ...]:
+        return (Step(RELATED, self._grow),)
+
+    def _grow(self, job: DeclareJob, _facts: Facts) -> Decision:
         """Grows the claims of a VM. The storage resizes them later, and KubeVirt tells a running guest."""
-        for disk in job.goal.related_changes:
-            path = _CLAIM.path(disk.namespace, disk.name)
-            growth = {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
-            try:
-                send(session, merge_patch(path, growth, fieldManager=session.field_manager))
-            except RequestFailed as error:
-                job.failed = f"{disk.path}: the claim {disk.name} does not grow: {error}"
-                return
-            job.written = job.written or not session.is_dry_run
-            job.acted = True
+        return [self._growth_of(job, disk) for disk in job.goal.related_changes] or None
+
+    def _growth_of(self, job: DeclareJob, disk: SmallDisk) -> Act:
+        path = _CLAIM.path(disk.namespace, disk.name)
+        growth = {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
+        write = merge_patch(path, growth, fieldManager=self.task.session.field_manager)
+
+        def note(_answer: Manifest | None) -> bool:
             sizes = {"name": disk.name, "before": disk.size, "after": disk.declared}
             job.goal.facts.setdefault("grown_disks", []).append(sizes)
+            return True
+
+        failure = f"{disk.path}: the claim {disk.name} does not grow: "
+        return Act((write,), (write,), on_error=lambda refusal: f"{failure}{refusal}", answered=note)

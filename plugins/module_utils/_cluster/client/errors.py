@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from ..._resolver.api.errors import Cause
@@ -19,18 +19,19 @@ TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message 
 class RequestFailed(Exception):
     """A request that got no useful answer. Its text is one line: the reason and, if known, the remedy.
 
-    code: HTTP status. reason: the Status' reason, "" if it has none.
+    code: HTTP status. reason: the Status' reason, "" if it has none. causes: those in the details of an answer.
     """
 
     code = 503
     reason = "ServiceUnavailable"
+    causes: Sequence[Cause] = ()
 
 
 class ApiError(RequestFailed):
     """An unsuccessful response.
 
-    message: the server's message. causes: the causes in its details. retry_after: the seconds that the server asks to
-    wait, or None. verb: the HTTP method, or WATCH. path: the path of the request.
+    message: the server's message. retry_after: the seconds that the server asks to wait, or None.
+    verb: the HTTP method, or WATCH. path: the path of the request.
     selector: the label selector of a list whose first page the server rejects, else "".
     after_lost: the answer to an earlier attempt was lost, which may have taken effect.
     """

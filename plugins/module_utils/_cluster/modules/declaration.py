@@ -15,7 +15,7 @@ from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.declared import DeclareJob, declare_job, refuse
+from ..._resolver.change.declared import DeclareJob, declare_job, judge, refuse
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
@@ -23,8 +23,7 @@ from ..._resolver.secrets.redaction import mask_secrets
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
-from ..writes.declare import apply_findings, declare
-from ..writes.kind_handler import KindHandler
+from ..writes.declare import ANY_KIND, DeclaredKind, declare
 from . import rendering
 from .module import ON_FAILURE, Module, Params, Result
 from .rendering import RENDERED, RENDERING, Render
@@ -52,7 +51,7 @@ class Declaration:
     plural: the option with the list, and the objects' name in messages.
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
     manifest: options → manifest; raises FieldError.
-    handler: makes the KindHandler (see `declare`) of the task.
+    kind: the kind of the objects for `declare`, in a task.
     describe: facts for the result of an object that exists.
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
@@ -69,13 +68,13 @@ class Declaration:
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    handler: Callable[[Options, Session, Task], KindHandler] = lambda _options, _session, _task: KindHandler()
+    kind: Callable[[Options, Session, Task], DeclaredKind] = lambda _options, _session, _task: ANY_KIND
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     object_rules: dict[str, Any] = field(default_factory=dict)
     shorthand: dict[str, str] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    declare: Callable[[Session, KindHandler, list[DeclareJob], Task], list[DeclareJob]] = declare
+    declare: Callable[[Session, DeclaredKind, list[DeclareJob], Task], list[DeclareJob]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     describe: Describe = lambda _job: {}
     select: Callable[[Params, Task], Params] = lambda params, _task: params
@@ -128,14 +127,13 @@ class Declaration:
         if rendering.renders_all(self.plural, params, jobs):
             return self._rendered(params, task, jobs)
         session = task.connect(params)
-        handler = self.handler(params, session, task)
-        result = self._result(params, task, self.declare(session, handler, jobs, task))
+        result = self._result(params, task, self.declare(session, self.kind(params, session, task), jobs, task))
         return {"cluster": session.host, **result}
 
     def _rendered(self, params: Params, task: Task, jobs: list[DeclareJob]) -> Result:
         valid = [job for job in jobs if not job.failed]
         for job, findings in zip(valid, self.collisions([job.goal.manifest for job in valid])):
-            apply_findings(job, findings, task)
+            judge(job, findings, task.preflight, task.check_mode)
         result = rendering.render(self._nouns, jobs, self.render, params, task)
         task.warnings += group_warnings(self._option_warnings(jobs))
         task.warnings += group_warnings(_warnings(jobs))

@@ -9,7 +9,7 @@ from ..._resolver.api import state
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
-from ..writes.handlers.catalog_object import CatalogObjectHandler
+from ..writes.catalog_objects import CatalogObjects
 from .declaration import Declaration, generation
 from .module import Module
 
@@ -27,7 +27,7 @@ def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifes
         spec=manifests.argument_spec(matcher_field),
         manifest=manifest,
         namespaced=manifests.is_namespaced,
-        handler=lambda options, session, _task: CatalogObjectHandler(options, session),
+        kind=lambda options, session, _task: CatalogObjects(options, session).kind,
         describe=generation,
         settings=_SETTINGS,
         object_rules=_RULES,

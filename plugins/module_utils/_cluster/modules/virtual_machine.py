@@ -13,6 +13,8 @@ from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
 from ..._resolver.change.declared import DeclareJob
+from ..._resolver.change.power_steps import REQUEST
+from ..._resolver.change.vm_restarts import waits_for_restart
 from ..._resolver.declare.option_rows import Table, spec_of
 from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.declare.vm import cloud_init
@@ -22,8 +24,7 @@ from ..._resolver.declare.vm.options import VM
 from ..._resolver.kubevirt.instancetype import revision_names
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.preflight.collisions import collisions, uses
-from ..writes.handlers.virtual_machine import VirtualMachineHandler
-from ..writes.handlers.vm_restarts import waits_for_restart
+from ..writes.declared_vms import vm_kind
 from ..writes.vm_extension import VMExtension, VMTask
 from .declaration import Declaration
 from .module import Module, Result
@@ -71,7 +72,7 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> M
         plural="virtual_machines",
         spec=table.spec,
         manifest=partial(vm_from_options, table=table),
-        handler=lambda options, session, task: VirtualMachineHandler(VMTask(options, session, task, extensions)),
+        kind=lambda options, session, task: vm_kind(VMTask(options, session, task, extensions)),
         describe=vm_details,
         settings={**_SETTINGS, **spec_of(table.settings)},
         object_rules={"mutually_exclusive": table.exclusive},
@@ -99,7 +100,7 @@ def vm_details(job: DeclareJob) -> Result:
         )
         if captured:
             facts[f"{matcher_field.name}_revision"] = captured
-    facts.update(restart_required=waits_for_restart(job), restarted=job.goal.restart)
+    facts.update(restart_required=waits_for_restart(job), restarted=REQUEST in job.done)
     if effect is not None:
         facts.update(needs=effect.needs, changes=list(effect.changes))
         figures = {

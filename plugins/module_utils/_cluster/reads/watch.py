@@ -31,6 +31,7 @@ def wait_in_namespaces(
     probes: Mapping[tuple[str, str], Callable[[Manifest | None], Progress]],
     timeout: float,
     *,
+    metadata_only: bool = False,
     explain: bool = True,
 ) -> dict[tuple[str, str], tuple[Manifest | None, str | None]]:
     """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
@@ -52,6 +53,7 @@ def wait_in_namespaces(
             lambda name, item: members[name](item),
             timeout,
             deadline,
+            metadata_only=metadata_only,
             explain=explain,
         )
 

@@ -30,9 +30,8 @@ from ..reads.revisions import vmis
 from ..reads.snapshot import ListedObjects
 from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
-from .declare import declare
-from .handlers.catalog_object import CatalogObjectHandler, skip_reason
-from .kind_handler import KindHandler
+from .catalog_objects import CatalogObjects, skip_reason
+from .declare import ANY_KIND, declare
 
 
 @dataclass
@@ -101,10 +100,10 @@ def deploy(
     live_objects = ListedObjects(session)
     # _keep_reason decides what may be pruned.
     force = options["force"] or options["state"] == "present"
-    handler = CatalogObjectHandler({**options, "force": force}, session, options["catalog"])
+    catalog_objects = CatalogObjects({**options, "force": force}, session, options["catalog"])
     jobs = _jobs(session, options, manifests, deployed)
     if options["state"] == "present":
-        _predict_changes(session, live_objects, handler, options, jobs, deployed)
+        _predict_changes(session, live_objects, catalog_objects, options, jobs, deployed)
     added = None
     if extension is not None and options[extension.option] is not None:
         controller = kubevirt(session).controller
@@ -112,7 +111,7 @@ def deploy(
             live_objects, options, controller, lambda: _objects_afterwards(live_objects, manifests, deployed)
         )
     deployed.versions_before = _versions(_deployed(live_objects, options))
-    deployed.results = declare(session, handler, jobs, task, live_objects.read)
+    deployed.results = declare(session, catalog_objects.kind, jobs, task, live_objects.read)
     _drop_unchanged(deployed)
     failed = sum(1 for job in deployed.results if job.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
@@ -121,10 +120,10 @@ def deploy(
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
         pruned = [manifest_job(gone.live, "absent") for gone in due]
-        deployed.pruned = declare(session, handler, pruned, task, live_objects.read)
+        deployed.pruned = declare(session, catalog_objects.kind, pruned, task, live_objects.read)
     if extension is not None and added is not None:
         # These come last, because they name objects that exist.
-        deployed.added = declare(session, KindHandler(), added, task, live_objects.read)
+        deployed.added = declare(session, ANY_KIND, added, task, live_objects.read)
         extension.await_in_force(session, deployed.added, time.monotonic() + task.wait_timeout)
     after = [manifest for manifest in map(_object_after_run, deployed.results) if manifest is not None]
     removed = {job.key for job in deployed.pruned if job.changed}
@@ -183,7 +182,7 @@ def _jobs(session: Session, options: Options, manifests: list[Manifest], deploye
 def _predict_changes(
     session: Session,
     live_objects: ListedObjects,
-    handler: CatalogObjectHandler,
+    catalog_objects: CatalogObjects,
     options: Options,
     jobs: list[DeclareJob],
     deployed: CatalogOutcome,
@@ -198,7 +197,7 @@ def _predict_changes(
         object_key, live = job.key, live_by_key.get(job.key)
         if live is None:
             deployed.new.append(object_key)
-        elif handler.skip_reason(live) is None:
+        elif catalog_objects.skip_reason(live) is None:
             try:
                 spec = predicted(job.goal.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
                 changes = changes_of(live, spec)
@@ -212,7 +211,7 @@ def _predict_changes(
     deployed.gone = [
         RemovedObject(live) for live in deployment_effects.no_longer_declared(objects, object_keys, options["catalog"])
     ]
-    _find_users(session, handler.users, deployed, after, options)
+    _find_users(session, catalog_objects.users, deployed, after, options)
 
 
 def _find_users(

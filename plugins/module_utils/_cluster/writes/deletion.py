@@ -1,19 +1,17 @@
-"""The dependents of a deleted VM, and what outlives it."""
+"""Waits for the dependents of deleted VMs."""
 
 from __future__ import annotations
 
 import time
 
-from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.kubevirt.instancetype import revision_names
-from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
+from ..._resolver.preflight.references import sole_owner
 from ..client.concurrency import seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read_objects
 from ..reads.watch import wait_for
 
@@ -21,33 +19,6 @@ _REVISION = KINDS["ControllerRevision"]
 _VMI = KINDS["VirtualMachineInstance"]
 _VM = KINDS["VirtualMachine"]
 _DATA_VOLUME = KINDS["DataVolume"]
-
-
-def retained_claims(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
-    """For each VM, the claims of its volumes that outlive it, [{kind, name}].
-
-    A claim goes with the VM if the VM owns it, directly or through a DataVolume. If the task may not read claims, it
-    assumes that the VM owns the DataVolumes of its templates.
-    """
-    lookup = ClusterLookup(session)
-    return [[{"kind": "PersistentVolumeClaim", "name": name} for name in _outliving(vm, lookup)] for vm in vms]
-
-
-def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
-    namespace, uid = vm["metadata"]["namespace"], vm["metadata"]["uid"]
-    templates = created_volumes(vm)
-
-    def is_retained(name: str) -> bool:
-        try:
-            claim = lookup.get("PersistentVolumeClaim", namespace, name)
-            if claim is None or sole_owner(claim) == uid:
-                return False
-            volume = lookup.get("DataVolume", namespace, name)
-        except KubeVirtError:
-            return name not in templates
-        return volume is None or (sole_owner(claim), sole_owner(volume)) != (volume["metadata"]["uid"], uid)
-
-    return [name for name in claim_names(vm) if is_retained(name)]
 
 
 def await_dependents(

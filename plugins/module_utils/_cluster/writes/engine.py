@@ -8,19 +8,40 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.step import VM, VMI, Act, Decision, Job, Probe, Refuse, Seen, Step
-from ..client.concurrency import Backoff, seconds_left
+from ..._resolver.api.write import Write
+from ..._resolver.change.step import (
+    CHANGE_UNKNOWN_IN_CHECK_MODE,
+    UNKNOWN_IN_CHECK_MODE,
+    VM,
+    VMI,
+    Act,
+    Decision,
+    Job,
+    Probe,
+    Refuse,
+    Seen,
+    Step,
+)
+from ..client.concurrency import Backoff, map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read_objects
-from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, UNKNOWN_IN_CHECK_MODE, Task
+from ..task import Task
 from .send import run_dry, run_writes, send
+
+if TYPE_CHECKING:
+    from ..._resolver.kubevirt.cluster import Cluster
+    from ..._resolver.preflight.object_keys import ObjectToRead
+    from ..reads.lookup import ClusterLookup
+
+# A controller may write the object at the same time.
+_TRIES: Final = 5
 
 
 def run(
@@ -42,8 +63,16 @@ def run(
         left = run_of_task.take(step, left)
 
 
-def look(session: Session, jobs: Iterable[Job[Any]], kinds: tuple[Kind, ...] = (VM, VMI)) -> None:
-    """Reads the objects of jobs anew: one LIST of each kind for a namespace. One that cannot be read fails."""
+def look(
+    session: Session,
+    jobs: Iterable[Job[Any]],
+    kinds: tuple[Kind, ...] = (VM, VMI),
+    unread: Callable[[Job[Any], str], str | None] = lambda _job, failure: failure,
+) -> None:
+    """Reads the objects of jobs anew: one LIST of each kind for a namespace. One that cannot be read fails.
+
+    unread: see `Step`.
+    """
     places: dict[str, list[Job[Any]]] = {}
     for job in jobs:
         places.setdefault(job.key.namespace, []).append(job)
@@ -53,7 +82,7 @@ def look(session: Session, jobs: Iterable[Job[Any]], kinds: tuple[Kind, ...] = (
             objects = read_objects(session, keys.values())
         except RequestFailed as error:
             for job in members:
-                job.failed = job.failed or str(error)
+                job.failed = job.failed or unread(job, str(error))
             continue
         for (job, kind), key in keys.items():
             _see(job, kind, objects.get(key))
@@ -67,6 +96,33 @@ def _not_failed(jobs: Iterable[Job[Any]]) -> list[Job[Any]]:
     return [job for job in jobs if job.failed is None]
 
 
+class _Facts:
+    """Facts that are read, and whose code is imported, when a step first asks for them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @cached_property
+    def _lookup(self) -> ClusterLookup:
+        from ..reads.lookup import ClusterLookup
+
+        return ClusterLookup(self._session)
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._lookup.cluster
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        return self._lookup.get(kind, namespace, name)
+
+    def list(self, kind: str, namespace: str) -> Sequence[Manifest]:
+        return self._lookup.list(kind, namespace)
+
+    def gather(self, needed: Iterable[ObjectToRead]) -> None:
+        if keys := list(needed):
+            self._lookup.gather(keys)
+
+
 class _Run:
     """The requests and waits of one task."""
 
@@ -74,6 +130,7 @@ class _Run:
         self._session, self._task, self._noun, self._lookup = session, task, noun, lookup
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
         self._seconds = task.wait_timeout
+        self._stopped = Event()
 
     @cached_property
     def _dry_run_session(self) -> Session:
@@ -81,15 +138,19 @@ class _Run:
 
     def take(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
         """Takes jobs through one step. Returns those that go on."""
+        if not jobs:
+            return []
         jobs = self._act(step, jobs)
         if self._task.wait and not self._task.check_mode:
             probes = {job: probe for job in jobs if (probe := step.until(job)) is not None}
-            began = time.monotonic()
-            if step.kind is None:
+            deadline = time.monotonic() + self._seconds
+            if step.polls:
                 self._poll(step, probes)
             else:
-                self._watch(step, step.kind, probes)
-            self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
+                self._watch(step, probes)
+            for job, failure in step.others(_not_failed(jobs), seconds_left(deadline)).items():
+                job.failed = failure
+            self._seconds = seconds_left(deadline)
         return _not_failed(jobs)
 
     def _act(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
@@ -98,27 +159,40 @@ class _Run:
         for job in jobs:
             reads.setdefault(step.reads(job), []).append(job)
         for kinds, members in reads.items():
-            look(self._session, members, kinds)
+            if kinds:
+                look(self._session, members, kinds, step.unread)
         jobs = _not_failed(jobs)
         decisions = self._decide(step, jobs)
         refused = {job: decided for job, decided in decisions.items() if isinstance(decided, Refuse)}
         for job, refusal in refused.items():
             self._refuse(job, refusal)
-        acts = {job: decided for job, decided in decisions.items() if isinstance(decided, Act)}
+        acts = {job: decided for job, decided in decisions.items() if isinstance(decided, (Act, list))}
+        # The writes of thousands of jobs need memory: each is dropped once it is sent.
+        del decisions
         if acts and not self._task.check_mode:
             time.sleep(step.pause)
-        run_writes(acts, lambda job: self._carry_out(step, job, acts[job]), self._task, self._noun)
+        run_writes(
+            list(acts), lambda job: self._carry_out(step, job, acts.pop(job)), self._task, self._noun, self._stopped
+        )
         return [job for job in jobs if job not in refused and job.failed is None]
 
     def _decide(self, step: Step, jobs: list[Job[Any]]) -> dict[Job[Any], Decision]:
-        lookup = self._lookup or ClusterLookup(self._session)
+        lookup = self._lookup or _Facts(self._session)
         try:
             lookup.gather(key for job in jobs for key in step.needs(job, lookup))
+        except RequestFailed as error:
+            return self._fail(jobs, error)
+        # What these cannot read concerns the task.
+        step.prepare(jobs, lookup)
+        try:
             return {job: step.decide(job, lookup) for job in jobs}
         except RequestFailed as error:
-            for job in jobs:
-                job.failed = str(error)
-            return {}
+            return self._fail(jobs, error)
+
+    def _fail(self, jobs: Iterable[Job[Any]], error: RequestFailed) -> dict[Job[Any], Decision]:
+        for job in jobs:
+            job.failed = str(error)
+        return {}
 
     def _refuse(self, job: Job[Any], refusal: Refuse) -> None:
         """Fails a job because of its present state; in check mode, an earlier task may change that: a warning."""
@@ -128,26 +202,59 @@ class _Run:
         else:
             job.failed = refusal.reason
 
-    def _carry_out(self, step: Step, job: Job[Any], act: Act) -> None:
-        if self._task.check_mode:
-            is_done = self._rehearse(job, act)
-        else:
-            is_done = self._send(job, act)
-            job.written = job.written or (is_done and act.is_change)
-        if is_done:
-            job.done.append(step.name)
+    def _carry_out(self, step: Step, job: Job[Any], decided: Act | list[Act]) -> None:
+        acts = decided if isinstance(decided, list) else [decided]
+        check_mode = self._task.check_mode
+        if check_mode and not self._rehearse(job, acts):
+            return
+        for act in acts:
+            if not check_mode and not self._send(job, act):
+                return
+            job.written = job.written or (act.is_change and not check_mode)
             job.acted = job.acted or act.is_change
             for text in act.warnings:
                 job.warn(text)
+        job.done.append(step.name)
 
     def _send(self, job: Job[Any], act: Act) -> bool:
         """Sends writes. Whether they have taken effect; not if another client has done the same."""
-        took_effect = None if act.took_effect is None else partial(self._took_effect, job.key, act, act.took_effect)
         try:
-            return all(self._answers(job, act, send(self._session, write, took_effect)) for write in act.writes)
+            return self._send_each(self._session, job, act, act.writes)
         except RequestFailed as error:
             job.failed = act.on_error(error)
             return False
+
+    def _send_each(self, session: Session, job: Job[Any], act: Act, writes: Sequence[Write]) -> bool:
+        """Sends writes, again by the present object if another client has written it. Whether they took effect."""
+        tries = _TRIES
+        while True:
+            try:
+                return self._send_once(session, job, act, writes)
+            except RequestFailed as error:
+                tries -= 1
+                if error.code != 409 or act.again is None or not tries:
+                    raise
+            renewed = act.again(session.get(KINDS[job.key.kind], job.key.namespace, job.key.name))
+            if renewed is None:
+                return True
+            act, writes = renewed, renewed.dry_run if session.is_dry_run else renewed.writes
+
+    def _send_once(self, session: Session, job: Job[Any], act: Act, writes: Sequence[Write]) -> bool:
+        took_effect = None
+        if act.took_effect is not None and not session.is_dry_run:
+            took_effect = partial(self._took_effect, job.key, act, act.took_effect)
+        answer: Manifest | None = None
+        for write in writes:
+            try:
+                answer = send(session, write, took_effect)
+            except RequestFailed as error:
+                other = act.instead(error) if act.instead is not None else None
+                if other is None:
+                    raise
+                answer = send(session, other)
+            if not self._answers(job, act, answer):
+                return False
+        return act.answered is None or not writes or act.answered(answer)
 
     def _took_effect(self, key: ObjectKey, act: Act, judge: Callable[[Seen], bool]) -> bool:
         now: Job[None] = Job(key, None)
@@ -163,35 +270,46 @@ class _Run:
             job.failed = Mutators(self._session).undone(undone, KINDS[job.key.kind], job.key.namespace)
         return (answer is not None or act.may_be_found) and not undone
 
-    def _rehearse(self, job: Job[Any], act: Act) -> bool:
+    def _rehearse(self, job: Job[Any], acts: Iterable[Act]) -> bool:
         """Sends dry runs. Whether the step would be done: if a dry run cannot tell, it would."""
-        would_be_done = [True]
+        would_be_done, failure = True, None
 
         def send_dry_runs(_job: Job[Any]) -> None:
-            try:
-                for write in act.dry_run:
-                    self._answers(job, act, send(self._dry_run_session, write))
-            except RequestFailed as error:
-                if act.on_error(error) is not None:
-                    raise
-                would_be_done[0] = False
+            nonlocal would_be_done, failure
+            for act in acts:
+                try:
+                    would_be_done = self._send_each(self._dry_run_session, job, act, act.dry_run)
+                except RequestFailed as error:
+                    failure = act.on_error(error)
+                    would_be_done = failure is not None
+                    if would_be_done:
+                        raise
+                if not would_be_done:
+                    return
 
         if self._task.server_dry_run:
             run_dry(job, send_dry_runs)
-        return would_be_done[0] and job.failed is None
+            job.failed = (failure or job.failed) if job.failed else None
+        return would_be_done and job.failed is None
 
-    def _watch(self, step: Step, kind: Kind, probes: Mapping[Job[Any], Probe]) -> None:
-        """Watches a kind in each namespace. Failures and the objects last seen go into the jobs."""
+    def _watch(self, step: Step, probes: Mapping[Job[Any], Probe]) -> None:
+        """Watches each kind in each namespace. Failures and the objects last seen go into the jobs."""
         if not probes:
             return
         from ..reads.watch import wait_in_namespaces
 
-        members = {(job.key.namespace, job.key.name): job for job in probes}
-        named = {name: probes[job] for name, job in members.items()}
-        for name, (live, failure) in wait_in_namespaces(self._session, kind, named, self._seconds).items():
-            job = members[name]
-            _see(job, kind, live)
-            self._end_wait(step, job, failure)
+        jobs = {(step.kind or KINDS[job.key.kind], job.key.namespace, job.key.name): job for job in probes}
+
+        def watch(kind: Kind) -> None:
+            named = {key[1:]: probes[job] for key, job in jobs.items() if key[0] is kind}
+            ended = wait_in_namespaces(self._session, kind, named, self._seconds, metadata_only=step.metadata_only)
+            for name, (live, failure) in ended.items():
+                job = jobs[(kind, *name)]
+                if not step.metadata_only:
+                    _see(job, kind, live)
+                self._end_wait(step, job, failure)
+
+        map_concurrently(watch, dict.fromkeys(kind for kind, *_name in jobs))
 
     def _poll(self, step: Step, probes: Mapping[Job[Any], Probe]) -> None:
         """Takes the step again until the probes are done. Failures go into the jobs."""

@@ -22,11 +22,11 @@ from ..._resolver.change.revision_steps import (
     plan_restart,
     update_steps,
 )
-from ..._resolver.change.step import VM, Job, Seen
+from ..._resolver.change.step import CHANGE_UNKNOWN_IN_CHECK_MODE, VM, Job, Seen
 from ..._resolver.ownership.writers import REVERTED, writer_claim
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from ..task import CHANGE_UNKNOWN_IN_CHECK_MODE, Task
+from ..task import Task
 from .engine import run
 from .restarts import await_conditions, guest_steps, restart
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
-from ..._resolver.change.step import Outcome
+from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Outcome
 from ..client.concurrency import Backoff, map_concurrently
 from ..client.errors import (
     ApiError,
@@ -24,7 +24,7 @@ from ..client.errors import (
     lacks_permission,
 )
 from ..client.session import Session
-from ..task import UNKNOWN_IN_CHECK_MODE, Task
+from ..task import Task
 
 # Proxies and the API server return these codes if they lose the connection to what serves the request.
 _UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)
@@ -41,10 +41,17 @@ _Outcome = TypeVar("_Outcome", bound=Outcome)
 
 
 def run_writes(
-    outcomes: Iterable[_Outcome], write: Callable[[_Outcome], Any], task: Task, noun: str = "object"
+    outcomes: Iterable[_Outcome],
+    write: Callable[[_Outcome], Any],
+    task: Task,
+    noun: str = "object",
+    stopped: Event | None = None,
 ) -> None:
-    """Calls `write` for outcomes, `concurrency` at a time. With fail_fast, none begins after one has failed."""
-    stopped = Event()
+    """Calls `write` for outcomes, `concurrency` at a time. With fail_fast, none begins after one has failed.
+
+    stopped: set once one has failed, for later calls.
+    """
+    stopped = stopped or Event()
 
     def run(outcome: _Outcome) -> None:
         if stopped.is_set():

@@ -12,11 +12,12 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.change.declared import DeclareJob, refuse
+from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Step
 from ..._resolver.choose.fitting import MissingObject, Rejected
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from ..task import UNKNOWN_IN_CHECK_MODE, Task
+from ..task import Task
 
 if TYPE_CHECKING:
     from ..._resolver.preflight.findings import Check
@@ -30,7 +31,7 @@ class VMTask:
     """
 
     def __init__(self, options: Options, session: Session, task: Task, extensions: Sequence[type[VMExtension]]) -> None:
-        self.options, self.session = options, session
+        self.options, self.session, self.task = options, session, task
         self.warnings, self.secrets = task.warnings, task.secrets
         self.lookup = ClusterLookup(session)
         self.extensions = [extension(self) for extension in extensions]
@@ -60,21 +61,17 @@ class VMExtension:
         """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
         return None
 
-    def gather_named(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        """Reads what the findings need and the VMs themselves name, at the same time as the objects that VMs name.
-
-        planned: jobs with their VMs.
-        """
-
-    def gather_followed(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        """Reads at once what else the findings need. planned: jobs with their VMs."""
+    def gather(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
+        """Reads at once what the findings need. planned: jobs with their VMs."""
 
     def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""
         return []
 
-    def write_related(self, job: DeclareJob, session: Session) -> None:
-        """Writes the `related_changes` of an job. session: one for dry runs in check mode."""
+    @property
+    def after(self) -> tuple[Step, ...]:
+        """The steps after a VM is written. One with the name RELATED writes its `related_changes`."""
+        return ()
 
 
 def complete_each(

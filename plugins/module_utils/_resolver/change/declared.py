@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ..api.finding import Finding
+from ..api.finding import ERROR, WARNING, Finding
 from ..api.manifest import Manifest
 from ..api.matcher import ObjectKey
 from ..declare import plan
-from ..declare.answer import Deviation
 from ..declare.plan import Plan
-from ..guest.effect import GuestEffect
 from ..secrets.redaction import redact
-from .step import Job
+from .step import UNKNOWN_IN_CHECK_MODE, Job
+
+if TYPE_CHECKING:
+    from ..declare.answer import Deviation
+    from ..guest.effect import GuestEffect
 
 NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
+
+PLUG: Final = "plug"
+APPLY: Final = "apply"
+RELATED: Final = "related"
+"""The step that writes what changes with an object."""
 
 
 @dataclass(eq=False)
@@ -25,9 +32,10 @@ class Declared:
 
     problem: why it cannot be declared at all, or None. options: the options that the manifest is made of.
     plan: what to write; what only the write needs is dropped after it. skip_reason: why the object was left unchanged.
-    terminating: the object that has the name and is being deleted; it counts as absent.
-    retained: {kind, name} of what outlives a deleted object. effect: what the change does to the guest.
-    restart: the object needs a restart, or was restarted.
+    terminating: the object that has the name and is being deleted; it counts as absent. findings: those about the
+    object, until they are judged.
+    retained: {kind, name} of what outlives a deleted object. effect: what the change does to the guest. restarts: the
+    task will restart the guest, as foreseen.
     owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
     object, such as claims that grow. facts: what its completion says in the result.
     answer: the object as the API server answered, if not as planned, until that is judged. deviations: where.
@@ -41,9 +49,10 @@ class Declared:
     plan: Plan = NOT_PLANNED
     skip_reason: str | None = None
     terminating: Manifest | None = None
+    findings: list[Finding] = field(default_factory=list)
     retained: list[dict[str, str]] = field(default_factory=list)
     effect: GuestEffect | None = None
-    restart: bool = False
+    restarts: bool = False
     owners: dict[str, list[str]] = field(default_factory=dict)
     related_changes: list[Any] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
@@ -57,13 +66,17 @@ class Declared:
         return self.plan.action
 
     @property
+    def is_due(self) -> bool:
+        """Whether something is to be written."""
+        return self.action in plan.WRITES or bool(self.related_changes)
+
+    @property
     def shown_change(self) -> tuple[Manifest, Manifest]:
         """The changed parts of the object before and after, without secrets."""
         return redact(self.plan.before, self.plan.after)
 
 
 DeclareJob = Job[Declared]
-Findings = Mapping[DeclareJob, list[Finding]]
 
 
 def declare_job(
@@ -88,3 +101,27 @@ def manifest_job(manifest: Manifest, state: str) -> DeclareJob:
 def refuse(job: DeclareJob, problem: str) -> None:
     """The object cannot be declared."""
     job.failed = job.goal.problem = problem
+
+
+def is_written(job: DeclareJob) -> bool:
+    """Whether the task has written the object, rather than only restarted its guest."""
+    return job.written and any(step in job.done for step in (PLUG, APPLY, RELATED))
+
+
+def judge(job: DeclareJob, findings: Iterable[Finding], preflight: str, check_mode: bool) -> None:
+    """Fails a job because of findings, or turns them into warnings, as the option `preflight` says."""
+    found = list(findings)
+    if check_mode:
+        # An earlier task of the play might create a missing object.
+        job.incomplete = job.incomplete or any(finding.missing for finding in found)
+        found = [
+            Finding(f"{finding.line}; {UNKNOWN_IN_CHECK_MODE}", WARNING) if finding.missing else finding
+            for finding in found
+        ]
+    refused = [finding.line for finding in found if finding.severity == ERROR and preflight == "strict"]
+    if refused:
+        job.failed = "; ".join(refused)
+        return
+    for finding in found:
+        job.warn(finding.line)
+    job.goal.of_change += [finding.line for finding in found]

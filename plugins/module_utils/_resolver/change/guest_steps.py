@@ -118,7 +118,7 @@ class GuestSteps:
             name="update",
             reads=lambda job: (VM, VMI) if self._guest_of(job).effect is not None else (VMI,),
             until=self._until_updated,
-            kind=None,
+            polls=True,
             after_wait=self._not_updated,
         )
 

@@ -6,10 +6,11 @@ objects, sends what the steps decide, and waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Optional, Protocol, TypeVar, Union
 
+from ..api.errors import Cause
 from ..api.kinds import KINDS, Kind
 from ..api.manifest import Manifest, Progress
 from ..api.matcher import ObjectKey
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 VM: Final = KINDS["VirtualMachine"]
 VMI: Final = KINDS["VirtualMachineInstance"]
 
+UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
+CHANGE_UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play changes that"
+
 RETRY: Final = "retry"
 """The step that makes a controller try again what has failed."""
 
@@ -30,11 +34,20 @@ GoalT = TypeVar("GoalT")
 
 
 class Facts(Protocol):
-    """The facts that steps know beside the objects that they change. It is read when a step first asks for it."""
+    """The facts that steps know beside the objects that they change. They are read when a step first asks for them."""
 
     @property
     def cluster(self) -> Cluster:
         """The cluster, with the objects that the steps need."""
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        """See `find.Lookup`."""
+
+    def list(self, kind: str, namespace: str) -> Sequence[Manifest]:
+        """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
+
+    def gather(self, needed: Iterable[ObjectToRead]) -> None:
+        """Reads objects at once."""
 
 
 class Seen(NamedTuple):
@@ -104,6 +117,10 @@ class Refusal(Protocol):
     def code(self) -> int:
         """The HTTP status, 0 for no answer."""
 
+    @property
+    def causes(self) -> Sequence[Cause]:
+        """The fields to which the API server objects."""
+
 
 class Act(NamedTuple):
     """Send writes, one after the other.
@@ -113,6 +130,9 @@ class Act(NamedTuple):
     `Seen`. on_error: the failure that a refusal means, None if it means none; the step is then not done. undone: the
     field whose value the answer does not have, "" for none. is_change: the writes are a change that the user asked for.
     may_be_found: what `took_effect` finds counts as written by this task. warnings: what to say once they are sent.
+    again: what to do, by the object as it is now, if another client has written it meanwhile; None for nothing more.
+    instead: what to send instead of a write that was refused, None for nothing. answered: takes the last answer, None
+    if it was found that the writes took effect; returns whether they changed the object.
     """
 
     writes: tuple[Write, ...]
@@ -124,6 +144,9 @@ class Act(NamedTuple):
     is_change: bool = True
     may_be_found: bool = False
     warnings: tuple[str, ...] = ()
+    again: Callable[[Manifest | None], Act | None] | None = None
+    instead: Callable[[Refusal], Write | None] | None = None
+    answered: Callable[[Manifest | None], bool] | None = None
 
 
 class Refuse(NamedTuple):
@@ -133,7 +156,8 @@ class Refuse(NamedTuple):
     missing: bool = False
 
 
-Decision = Union[Act, Refuse, None]
+Decision = Union[Act, list[Act], Refuse, None]
+"""What to do with an object; of several acts, each once the one before is done."""
 Probe = Callable[[Optional[Manifest]], Progress]
 
 
@@ -143,6 +167,14 @@ def _nothing(_job: Job[Any], _facts: Facts) -> Decision:
 
 def _none_of(_job: Job[Any], *_facts: Facts) -> tuple[Any, ...]:
     return ()
+
+
+def _prepare_nothing(_jobs: Sequence[Job[Any]], _facts: Facts) -> None:
+    pass
+
+
+def _no_others(_jobs: Sequence[Job[Any]], _seconds: float) -> Mapping[Job[Any], str]:
+    return {}
 
 
 def _no_probe(_job: Job[Any]) -> Probe | None:
@@ -156,21 +188,30 @@ def _failure(_job: Job[Any], failure: str) -> str | None:
 class Step(NamedTuple):
     """A step of a change. All jobs take it before any of them takes the next one; one that has failed takes no more.
 
-    reads: the kinds of which the job's object is read anew first, see `Seen`. needs: what `decide` looks up; it is read
-    at once for all jobs. decide: what to do, None for nothing. pause: seconds before the writes, if there are any.
-    until: the probe by which the job waits then, None for no wait. kind: what is watched for the probe; None: the step
-    is taken again from time to time, and the probe gets the object that was read. after_wait: the failure that a wait
-    which has failed means, None for none.
+    reads: the kinds of which the job's object is read anew first, see `Seen`. unread: the failure that a read which has
+    failed means, None for none. needs: what `decide` looks up; it is read
+    at once for all jobs. prepare: computes what concerns several jobs. decide: what to do, None for nothing. pause:
+    seconds before the writes, if there are any.
+    until: the probe by which the job waits then, None for no wait. kind: what is watched for the probe; None for the
+    object itself. polls: nothing is watched; the step is taken again from time to time, and the probe gets the object
+    that was read. metadata_only: the probe needs only the metadata, and the job does not see the object.
+    after_wait: the failure that a wait which has failed means, None for none. others: waits at last for what else
+    belongs to the objects, these seconds at most; returns the failures.
     """
 
     name: str
     decide: Callable[[Job[Any], Facts], Decision] = _nothing
     reads: Callable[[Job[Any]], tuple[Kind, ...]] = _none_of
+    unread: Callable[[Job[Any], str], str | None] = _failure
     needs: Callable[[Job[Any], Facts], Iterable[ObjectToRead]] = _none_of
+    prepare: Callable[[Sequence[Job[Any]], Facts], None] = _prepare_nothing
     pause: float = 0.0
     until: Callable[[Job[Any]], Probe | None] = _no_probe
-    kind: Kind | None = VM
+    kind: Kind | None = None
+    polls: bool = False
+    metadata_only: bool = False
     after_wait: Callable[[Job[Any], str], str | None] = _failure
+    others: Callable[[Sequence[Job[Any]], float], Mapping[Job[Any], str]] = _no_others
 
 
 def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> Progress:

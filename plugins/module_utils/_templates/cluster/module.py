@@ -11,7 +11,7 @@ from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
 from ..._resolver.preflight.findings import Check
 from .. import conversion, declared
-from .handler import TemplateHandler
+from .template_kind import template_kind
 
 
 def module(checks: Sequence[Check] = ()) -> Module:
@@ -20,7 +20,7 @@ def module(checks: Sequence[Check] = ()) -> Module:
         plural="virtual_machine_templates",
         spec=declared.argument_spec(),
         manifest=declared.manifest,
-        handler=lambda _options, session, _task: TemplateHandler(session, checks),
+        kind=lambda _options, _session, _task: template_kind(checks),
         warnings=declared.warnings,
         render=_rendered,
     ).module()

@@ -1,16 +1,17 @@
 """Check mode asks the server by dry runs, and believes it; nothing is stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.kind_handler import KindHandler
+from plugins.module_utils._cluster.writes.declare import ANY_KIND, DeclaredKind, declare
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declare_steps import Rules, plan_object
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
+from plugins.module_utils._resolver.change.step import Act, Facts, Step
 from plugins.module_utils._resolver.declare import plan
 from scripted_server import Manifest, Store, session_with, status
 
@@ -19,12 +20,16 @@ Answer = Callable[[str, str, "dict[str, str]"], Any]
 KIND = "VirtualMachineInstancetype"
 PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
-SIZES = KindHandler()
 
 
-def handler_with(**methods: Callable[..., Any]) -> KindHandler:
-    """One with other methods."""
-    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
+def finding(check: Callable[[Sequence[DeclareJob]], Mapping[DeclareJob, list[Finding]]]) -> DeclaredKind:
+    """A kind with findings."""
+
+    def prepare(jobs: Sequence[DeclareJob], _facts: Facts) -> None:
+        for job, findings in check(jobs).items():
+            job.goal.findings = findings
+
+    return DeclaredKind(checks=(Step("check", prepare=prepare),))
 
 
 def manifest(name: str) -> Manifest:
@@ -37,11 +42,11 @@ def manifest(name: str) -> Manifest:
 
 
 def check(
-    store: Answer, *names: str, state: str = "present", handler: KindHandler = SIZES, **how: Any
+    store: Answer, *names: str, state: str = "present", kind: DeclaredKind = ANY_KIND, **how: Any
 ) -> list[DeclareJob]:
     entries = [declare_job(ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
     with session_with(store) as session:
-        return declare(session, handler, entries, Task(check_mode=True, concurrency=1, **how))
+        return declare(session, kind, entries, Task(check_mode=True, concurrency=1, **how))
 
 
 def empty(**answers: Any) -> Store:
@@ -88,13 +93,10 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
 
 
 def test_object_refused_by_dry_run_is_not_restarted() -> None:
-    def restarts(planned: list[Any], _check_mode: bool) -> None:
-        for result in planned:
-            result.goal.restart = True
-
     store = empty(bad=status(422, "no", "Invalid"))
-    refused, fine = check(store, "bad", "good", handler=handler_with(predict_effects=restarts))
-    assert (refused.failed is not None, refused.goal.restart, fine.goal.restart) == (True, False, True)
+    foreseen = Step("restart", lambda _job, _facts: Act(()))
+    refused, fine = check(store, "bad", "good", kind=DeclaredKind(foreseen=(foreseen,)))
+    assert (refused.failed is not None, refused.done, fine.done) == (True, [], ["apply", "restart"])
 
 
 @pytest.mark.parametrize(
@@ -140,10 +142,8 @@ def test_check_mode_takes_over_fields_like_a_run() -> None:
 
 def test_dry_run_sends_merge_patch_without_apply() -> None:
     store = Store({PLACE: [manifest("a")]})
-    taken = handler_with(
-        plan=lambda outcome, settings: SIZES.plan(outcome, settings)._replace(
-            merge_patch={("spec", "memory", "hugepages"): None}
-        ),
+    taken = DeclaredKind(
+        Rules(lambda job, how: plan_object(job, how)._replace(merge_patch={("spec", "memory", "hugepages"): None}))
     )
     content: list[dict[str, str]] = []
 
@@ -152,24 +152,24 @@ def test_dry_run_sends_merge_patch_without_apply() -> None:
             content.append(query)
         return store(method, path, query)
 
-    (result,) = check(answer, "a", handler=taken)
+    (result,) = check(answer, "a", kind=taken)
     assert (result.failed, len(content), "force" in content[0]) == (None, 1, False)
 
 
 def test_missing_objects_are_warnings_in_check_mode_only() -> None:
-    finds = handler_with(
-        check=lambda planned: {
+    finds = finding(
+        lambda planned: {
             result: [Finding(f"{result.key.name} is not there", missing=result.key.name == "gone")]
             for result in planned
         },
     )
-    gone, wrong = check(empty(), "gone", "wrong", handler=finds)
+    gone, wrong = check(empty(), "gone", "wrong", kind=finds)
     assert (gone.failed, gone.warnings) == (None, [f"gone is not there; {UNKNOWN}"])
     assert (wrong.failed, wrong.warnings) == ("wrong is not there", [])
     # The warning of the dry run about the same object is not repeated.
     for name, count in (("gone", 1), ("other", 2)):
         answer = status(400, f'admission webhook denied the request: datasources.cdi.kubevirt.io "{name}" not found')
-        (gone,) = check(empty(gone=answer), "gone", handler=finds)
+        (gone,) = check(empty(gone=answer), "gone", kind=finds)
         assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
         entry = declare_job(ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
@@ -180,8 +180,8 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
 def test_denial_that_may_follow_from_an_absent_object() -> None:
     denied = status(422, 'admission webhook "policy" denied the request: 0 is too little', "Invalid")
     schema = status(422, "spec.memory: Required value", "Invalid")
-    lacks = handler_with(check=lambda planned: {result: [Finding("no object x", missing=True)] for result in planned})
-    doubtful, wrong = check(empty(new=denied, wrong=schema), "new", "wrong", handler=lacks)
+    lacks = finding(lambda planned: {result: [Finding("no object x", missing=True)] for result in planned})
+    doubtful, wrong = check(empty(new=denied, wrong=schema), "new", "wrong", kind=lacks)
     assert (doubtful.failed, doubtful.changed) == (None, True)
     assert doubtful.warnings[1].startswith("the dry run was denied, perhaps because of what does not exist yet: ")
     assert "0 is too little" in doubtful.warnings[1]

@@ -2,30 +2,35 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from plugins.module_utils._cluster.reads import watch
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.kind_handler import KindHandler
+from plugins.module_utils._cluster.writes.declare import ANY_KIND, DeclaredKind, declare
 from plugins.module_utils._resolver.api.finding import WARNING, Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declare_steps import Rules, plan_object
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
+from plugins.module_utils._resolver.change.step import Facts, Step
 from plugins.module_utils._resolver.declare import plan
 from scripted_server import Exact, Manifest, Store, applied, forbidden, session_with, status
 
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
-SIZES = KindHandler()
 
 
-def handler_with(**methods: Callable[..., Any]) -> KindHandler:
-    """One with other methods."""
-    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
+def finding(check: Callable[[Sequence[DeclareJob]], Mapping[DeclareJob, list[Finding]]]) -> DeclaredKind:
+    """A kind with findings."""
+
+    def prepare(jobs: Sequence[DeclareJob], _facts: Facts) -> None:
+        for job, findings in check(jobs).items():
+            job.goal.findings = findings
+
+    return DeclaredKind(checks=(Step("check", prepare=prepare),))
 
 
 def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
@@ -43,10 +48,10 @@ def entry(name: str, namespace: str = "shop", state: str = "present", **options:
 
 
 def run(
-    store: Any, *entries: DeclareJob, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
+    store: Any, *entries: DeclareJob, kind: DeclaredKind = ANY_KIND, concurrency: int = 1, **settings: Any
 ) -> list[DeclareJob]:
     with session_with(store) as session:
-        return declare(session, handler, list(entries), Task(concurrency=concurrency, **settings))
+        return declare(session, kind, list(entries), Task(concurrency=concurrency, **settings))
 
 
 def empty(*namespaces: str) -> Store:
@@ -76,15 +81,13 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
 
 
 def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
-    picky = handler_with(
-        check=lambda planned: {result: [Finding("too small")] for result in planned if result.key.name == "a"},
-    )
+    picky = finding(lambda planned: {job: [Finding("too small")] for job in planned if job.key.name == "a"})
     store = empty("shop")
-    refused, spared = run(store, entry("a"), entry("b"), handler=picky, fail_fast=True)
+    refused, spared = run(store, entry("a"), entry("b"), kind=picky, fail_fast=True)
     assert refused.failed == "too small"
     assert spared.failed == "not sent because another object of the task failed and fail_fast is set"
     assert store.writes == []
-    refused, sent = run(store, entry("a"), entry("b"), handler=picky)
+    refused, sent = run(store, entry("a"), entry("b"), kind=picky)
     assert (refused.failed, sent.failed, len(store.writes)) == ("too small", None, 1)
 
 
@@ -92,11 +95,8 @@ def test_fail_fast_sends_nothing_after_a_failed_write() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
     settled: list[DeclareJob] = []
-    patient = handler_with(
-        restart=lambda _session, results, _deadline: settled.extend(results),
-        due=lambda _result: True,
-    )
-    results = run(store, entry("a"), entry("b"), handler=patient, fail_fast=True, wait=True)
+    patient = DeclaredKind(finish=lambda results, _deadline: settled.extend(results))
+    results = run(store, entry("a"), entry("b"), kind=patient, fail_fast=True, wait=True)
     assert [result.failed for result in results] == [
         "no",
         "not sent because another object of the task failed and fail_fast is set",
@@ -123,14 +123,14 @@ def test_fail_fast_stops_although_a_running_write_succeeds() -> None:
 
 def test_first_patch_counts_as_change_although_apply_fails() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    handler = handler_with(
-        plan=lambda outcome, how: SIZES.plan(outcome, how)._replace(merge_patch={("spec", "cpu", "guest"): None})
+    kind = DeclaredKind(
+        Rules(lambda job, how: plan_object(job, how)._replace(merge_patch={("spec", "cpu", "guest"): None}))
     )
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         return status(422, "no", "Invalid") if "force" in query else store(method, path, query)
 
-    (result,) = run(answer, entry("a"), handler=handler)
+    (result,) = run(answer, entry("a"), kind=kind)
     assert (result.failed, result.changed, store.writes) == ("no", True, [("PATCH", PATH.format("shop") + "/a")])
 
 
@@ -187,42 +187,38 @@ def test_conflict_without_causes_keeps_the_server_message() -> None:
 
 def test_deletion_waits_for_dependents_which_may_fail() -> None:
     store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
-    requests: list[tuple[str | None, list[str]]] = []
+    requests: list[list[str]] = []
 
-    def await_dependents(
-        namespace: str | None, deleted: list[Manifest], _seconds: float, created: bool
-    ) -> dict[str, str]:
-        assert not created
-        requests.append((namespace, [item["metadata"]["name"] for item in deleted]))
-        return {"a": "its guest still runs"}
+    def await_dependents(jobs: Sequence[DeclareJob], _seconds: float) -> dict[DeclareJob, str]:
+        requests.append([job.key.name for job in jobs])
+        return {job: "its guest still runs" for job in jobs if job.key.name == "a"}
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         if method == "DELETE":
             store.lists[PATH.format("shop")] = []
         return store(method, path, query)
 
-    handler = handler_with(await_dependents=await_dependents)
-    result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), handler=handler, wait=True)
+    kind = DeclaredKind(dependents=await_dependents)
+    result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), kind=kind, wait=True)
     assert (result.goal.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
     assert (never.goal.action, never.failed) == (plan.NONE, None)
-    assert requests == [("shop", ["a"])]
+    assert requests == [["a", "b"]]
 
 
 def test_leftovers_delay_only_the_object_of_that_name() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    requests: list[tuple[str | None, list[str]]] = []
+    requests: list[list[str]] = []
 
-    def await_dependents(namespace: str | None, vms: list[Manifest], _seconds: float, created: bool) -> dict[str, str]:
-        assert created
-        requests.append((namespace, [item["metadata"]["name"] for item in vms]))
-        return {"b": "its revision is still there"}
+    def await_dependents(jobs: Sequence[DeclareJob], _seconds: float) -> dict[DeclareJob, str]:
+        requests.append([job.key.name for job in jobs])
+        return {job: "its revision is still there" for job in jobs if job.key.name == "b"}
 
-    handler = handler_with(await_dependents=await_dependents)
-    changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), handler=handler)
+    kind = DeclaredKind(old_dependents=await_dependents)
+    changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), kind=kind)
     assert (changed.written, late.written, recreated.written) == (True, False, True)
     assert late.failed == "its revision is still there"
-    assert requests == [("shop", ["b", "c"])]
-    assert run(store, entry("d"), handler=handler, check_mode=True)[0].changed
+    assert requests == [["b", "c"]]
+    assert run(store, entry("d"), kind=kind, check_mode=True)[0].changed
     assert len(requests) == 1
 
 
@@ -294,13 +290,11 @@ def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
     broken = Progress(failed="it is broken")
-    looks = handler_with(
-        probe=lambda _live, before: broken.with_grace() if before is not None else broken,
-    )
-    (written,) = run(store, entry("a"), handler=looks, wait=True, wait_timeout=0.2)
+    looks = DeclaredKind(Rules(probe=lambda _live, before: broken.with_grace() if before is not None else broken))
+    (written,) = run(store, entry("a"), kind=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
-    other = handler_with(probe=lambda _live, _before: broken)
-    (result,) = run(store, entry("a"), handler=other, wait=True, wait_timeout=60)
+    other = DeclaredKind(Rules(probe=lambda _live, _before: broken))
+    (result,) = run(store, entry("a"), kind=other, wait=True, wait_timeout=60)
     assert result.failed == "it is broken"
 
 
@@ -314,7 +308,10 @@ def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(watch, "WATCHES", 2)
     spaces = [f"ns-{number}" for number in range(12)]
     results = run(
-        empty(*spaces), *(entry("a", namespace) for namespace in spaces), handler=handler_with(probe=probe), wait=True
+        empty(*spaces),
+        *(entry("a", namespace) for namespace in spaces),
+        kind=DeclaredKind(Rules(probe=probe)),
+        wait=True,
     )
     assert [result.failed for result in results] == [None] * 12
     assert len(threads) <= 2
@@ -331,9 +328,9 @@ def test_answer_decides_what_changed(check_mode: bool) -> None:
     live = dict(other(manifest("a"), 2))
     store = Store({PATH.format("shop"): [live]})
     warning = "VMs will drift"
-    handler = handler_with(check=lambda planned: {result: [Finding(warning, WARNING)] for result in planned})
+    kind = finding(lambda planned: {result: [Finding(warning, WARNING)] for result in planned})
     store.answers["PATCH", "/a"] = 200, other(live, 2, resourceVersion="2")
-    (same,) = run(store, entry("a"), handler=handler, check_mode=check_mode)
+    (same,) = run(store, entry("a"), kind=kind, check_mode=check_mode)
     assert (same.goal.action, same.changed, same.goal.shown_change) == (plan.NONE, False, ({}, {}))
     # A warning of the change is none of an object that stays as it is.
     assert same.warnings == [
@@ -343,7 +340,7 @@ def test_answer_decides_what_changed(check_mode: bool) -> None:
     assert (same.goal.answer, len(store.writes), len(store.dry_runs)) == (None, not check_mode, check_mode)
 
     store.answers["PATCH", "/a"] = 200, other(live, 4)
-    (changed,) = run(store, entry("a"), handler=handler, check_mode=check_mode)
+    (changed,) = run(store, entry("a"), kind=kind, check_mode=check_mode)
     assert (changed.goal.action, changed.goal.shown_change[1]) == (plan.APPLY, {"spec": {"cpu": {"guest": 4}}})
     assert warning in changed.warnings and changed.seen.live is not None
     assert changed.seen.live["spec"]["cpu"]["guest"] == (2 if check_mode else 4)

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from growth import growth
-from plugins.module_utils._cluster.writes.deletion import await_dependents, await_old_dependents, retained_claims
+from plugins.module_utils._cluster.task import Task
+from plugins.module_utils._cluster.writes.deletion import await_dependents, await_old_dependents
+from plugins.module_utils._cluster.writes.engine import run
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.change.declare_steps import Ownership
+from plugins.module_utils._resolver.change.declared import declare_job
+from plugins.module_utils._resolver.change.step import Seen
+from plugins.module_utils._resolver.change.vm_steps import VMSteps
+from plugins.module_utils._resolver.declare import plan
 from scripted_server import REVISIONS, Lister, listed, session_with, status
 
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"
@@ -44,9 +52,13 @@ def names(claims: Any, volumes: Any) -> list[str]:
         return (200, matches[name]) if name in matches else status(404, "not found", "NotFound")
 
     with session_with(answer) as session:
-        result = retained_claims(session, [VM])
-    assert {item["kind"] for item in result[0]} <= {"PersistentVolumeClaim"}
-    return [item["name"] for item in result[0]]
+        steps = VMSteps(Ownership(), (), (), permitted=False, check_mode=True)
+        job = declare_job(ObjectKey("VirtualMachine", "shop", "a"), "absent", VM)
+        job.seen = Seen(VM)
+        job.goal.plan = plan.absent(VM, VM)
+        run(session, [job], steps.forecast, Task())
+    assert {item["kind"] for item in job.goal.retained} <= {"PersistentVolumeClaim"}
+    return [item["name"] for item in job.goal.retained]
 
 
 FORBIDDEN = status(403, "forbidden", "Forbidden")

@@ -137,7 +137,7 @@ def test_polled_step_is_taken_again_until_done() -> None:
         decide,
         reads=lambda _one: (VM, VMI),
         until=lambda _one: lambda live: Progress(bool(live and live["status"].get("ready")), pending="it to be ready"),
-        kind=None,
+        polls=True,
     )
     (a,) = taken(cluster, [job("a")], step)
     assert (a.failed, a.waited, len(looks)) == (None, ["poll"], 4)

@@ -11,10 +11,11 @@ import pytest
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import engine, restarts
-from plugins.module_utils._cluster.writes.handlers.vm_restarts import restart_declared
+from plugins.module_utils._cluster.writes.restarts import restart_declared
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
+from plugins.module_utils._resolver.change.power_steps import REQUEST
 from plugins.module_utils._resolver.change.revision_change import refresh
 from plugins.module_utils._resolver.change.revision_steps import (
     RevisionJob,
@@ -216,7 +217,7 @@ def test_declared_vm_whose_generation_cannot_be_bumped(code: int, failed: str | 
     run(cluster, "never")
     cluster.code = code
     result = declare(cluster)
-    assert (result.goal.restart, result.failed, cluster.restarts) == (failed is None, failed, failed is None)
+    assert (REQUEST in result.done, result.failed, cluster.restarts) == (failed is None, failed, failed is None)
     denied = any(item.startswith("cannot reset the condition RestartRequired") for item in result.warnings)
     assert denied is (failed is None)
 
@@ -302,7 +303,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
     cluster = RestartingVM()
     run(cluster)
     result = declare(cluster)
-    assert (result.goal.restart, result.failed, cluster.restarts) == (False, None, 1)
+    assert (REQUEST in result.done, result.failed, cluster.restarts) == (False, None, 1)
     assert any("does not restart the guest again" in warning for warning in result.warnings)
 
 
@@ -310,7 +311,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     cluster = RestartingVM()
     run(cluster, "never")
     result = declare(cluster)
-    assert (result.goal.restart, result.failed, cluster.restarts) == (True, None, 1)
+    assert (REQUEST in result.done, result.failed, cluster.restarts) == (True, None, 1)
 
 
 def test_late_live_update_fails_unless_restart_is_never() -> None:

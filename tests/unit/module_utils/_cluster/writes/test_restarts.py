@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.handlers.vm_restarts import may_restart, restart_declared, waits_for_restart
+from plugins.module_utils._cluster.writes.restarts import restart_declared
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change import guest_steps
-from plugins.module_utils._resolver.change.declared import NOT_PLANNED, DeclareJob, declare_job
+from plugins.module_utils._resolver.change.declared import APPLY, NOT_PLANNED, DeclareJob, declare_job
+from plugins.module_utils._resolver.change.power_steps import REQUEST
 from plugins.module_utils._resolver.change.step import Seen
+from plugins.module_utils._resolver.change.vm_restarts import may_restart, waits_for_restart
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from scripted_server import Manifest, listed, session_with
@@ -79,6 +81,7 @@ def changed(cluster: Cluster, label: str, needs: str) -> DeclareJob:
     result = unchanged(cluster, label)
     result.goal.plan = NOT_PLANNED._replace(action=plan.APPLY)
     result.goal.effect, result.written = GuestEffect(needs, requested=needs == RESTART), True
+    result.done.append(APPLY)
     return result
 
 
@@ -93,7 +96,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     # The forecast does not count any more.
     results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, LIVE, RESTART))]
     settle(cluster, results)
-    assert [result.goal.restart for result in results] == [True, True, False, True]
+    assert [REQUEST in result.done for result in results] == [True, True, False, True]
     assert [result.failed for result in results] == [None] * 4
     assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
     # One watch waits until KubeVirt has looked, another until the VMs run again; the first list may show both.
@@ -110,7 +113,7 @@ def test_restart_without_condition_needs_permission() -> None:
     settle(cluster, [result], wanted=False)
     assert (waits_for_restart(result), cluster.restarted) == (True, [])
     settle(cluster, [result])
-    assert (result.goal.restart, result.failed, cluster.restarted) == (True, None, ["shop/a-l"])
+    assert (REQUEST in result.done, result.failed, cluster.restarted) == (True, None, ["shop/a-l"])
     assert not waits_for_restart(result)
 
 
@@ -128,7 +131,7 @@ def test_expected_condition_is_awaited_after_a_capture(wanted: bool) -> None:
     cluster = Capturing("shop/a-r")
     result = changed(cluster, "shop/a-r", RESTART)
     settle(cluster, [result], wanted)
-    assert (result.goal.restart, result.failed, waits_for_restart(result)) == (wanted, None, not wanted)
+    assert (REQUEST in result.done, result.failed, waits_for_restart(result)) == (wanted, None, not wanted)
 
 
 @pytest.mark.parametrize("seconds", [60, 0.1])
@@ -137,7 +140,7 @@ def test_missing_restart_condition_causes_no_restart(seconds: float, monkeypatch
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
     settle(cluster, [result], seconds=seconds)
-    assert (result.goal.restart, result.failed, waits_for_restart(result)) == (False, None, False)
+    assert (REQUEST in result.done, result.failed, waits_for_restart(result)) == (False, None, False)
 
 
 def test_condition_outlives_a_guest_that_was_stopped() -> None:
@@ -151,7 +154,8 @@ def test_condition_outlives_a_guest_that_was_stopped() -> None:
 
 def test_planned_restart_leaves_none_pending() -> None:
     planned = changed(Cluster("shop/a-r"), "shop/a-r", RESTART)
-    planned.written, planned.goal.restart = False, True
+    planned.written = False
+    planned.done.append(REQUEST)
     assert not waits_for_restart(planned)
 
 
@@ -160,7 +164,7 @@ def test_unchanged_vm_with_recent_change_is_awaited() -> None:
     cluster = Cluster(*labels)
     results = [unchanged(cluster, label) for label in labels]
     settle(cluster, results)
-    assert [(result.goal.restart, result.failed) for result in results] == [(True, None), (False, None)]
+    assert [(REQUEST in result.done, result.failed) for result in results] == [(True, None), (False, None)]
 
 
 def test_guest_that_could_not_restart_keeps_running() -> None:
@@ -171,7 +175,7 @@ def test_guest_that_could_not_restart_keeps_running() -> None:
     (result.seen.live or {})["status"]["conditions"].append(lost)
     assert waits_for_restart(result) and not may_restart(result)
     settle(cluster, [result])
-    assert (result.goal.restart, cluster.restarted) == (False, [])
+    assert (REQUEST in result.done, cluster.restarted) == (False, [])
 
 
 class Late(Cluster):
@@ -198,7 +202,7 @@ def test_new_guests_are_watched_for_together() -> None:
     cluster = Late(*labels)
     results = [changed(cluster, label, RESTART) for label in labels]
     settle(cluster, results)
-    assert [(result.goal.restart, result.failed) for result in results] == [(True, None)] * 6
+    assert [(REQUEST in result.done, result.failed) for result in results] == [(True, None)] * 6
     assert cluster.asked["single guests"] == 0
 
 
@@ -206,7 +210,7 @@ def test_restart_has_its_own_time_to_wait() -> None:
     cluster = Late("shop/a-r", "shop/b-n")
     results = [changed(cluster, label, RESTART) for label in ("shop/a-r", "shop/b-n")]
     settle(cluster, results, seconds=2)
-    assert [(result.goal.restart, bool(result.failed)) for result in results] == [(True, False), (False, True)]
+    assert [(REQUEST in result.done, bool(result.failed)) for result in results] == [(True, False), (False, True)]
 
 
 def test_generations_are_bumped_concurrently() -> None:
@@ -228,7 +232,7 @@ def test_change_unseen_by_controller_fails_without_restart() -> None:
     cluster = Cluster("shop/a-n")
     results = [changed(cluster, "shop/a-n", RESTART)]
     settle(cluster, results, seconds=0.2)
-    assert (results[0].goal.restart, cluster.restarted) == (False, [])
+    assert (REQUEST in results[0].done, cluster.restarted) == (False, [])
     assert "virt-controller to look at the change" in str(results[0].failed)
 
 
@@ -244,7 +248,7 @@ def test_restart_pending_from_earlier_run_is_done() -> None:
     result = unchanged(cluster)
     assert waits_for_restart(result) and may_restart(result)
     settle(cluster, [result])
-    assert (result.goal.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
+    assert (REQUEST in result.done, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
 
 
 def test_predicted_impact_counts_before_the_write() -> None:
@@ -282,7 +286,7 @@ def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: 
     cluster = Replacing(gone)
     result = unchanged(cluster)
     settle(cluster, [result])
-    assert (result.failed, result.goal.restart, cluster.asked["shop restart"]) == (None, False, requests)
+    assert (result.failed, REQUEST in result.done, cluster.asked["shop restart"]) == (None, False, requests)
 
 
 class Stopped(Cluster):
@@ -307,4 +311,4 @@ def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
     result = unchanged(cluster)
     settle(cluster, [result])
-    assert (result.failed, result.goal.restart, cluster.restarted) == (None, False, [])
+    assert (result.failed, REQUEST in result.done, cluster.restarted) == (None, False, [])

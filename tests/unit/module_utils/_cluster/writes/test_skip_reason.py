@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.handlers.catalog_object import skip_reason
+from plugins.module_utils._cluster.writes.catalog_objects import skip_reason
 
 FIELDS = {"f:spec": {"f:cpu": {"f:guest": {}}}}
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
-from ...._resolver.api import managed_fields
-from ...._resolver.api.errors import FieldError
-from ...._resolver.api.finding import WARNING, Finding
-from ...._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER
-from ...._resolver.api.manifest import Manifest, Options, labels_of
-from ...._resolver.api.matcher import ObjectKey
-from ...._resolver.catalog.ownership import OPERATOR, is_deployed
-from ...._resolver.catalog.spec_changes import changes, predicted
-from ...._resolver.change.declared import NOT_PLANNED, DeclareJob, Findings
-from ...._resolver.declare.plan import DELETE, Plan
-from ...client.errors import RequestFailed
-from ...client.session import Session
-from ...reads.catalog_users import CatalogUsers, labels
-from ...task import Task
-from ..kind_handler import KindHandler
+from ..._resolver.api import managed_fields
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER
+from ..._resolver.api.manifest import Manifest, Options, labels_of
+from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.catalog.ownership import OPERATOR, is_deployed
+from ..._resolver.catalog.spec_changes import changes, predicted
+from ..._resolver.change.declare_steps import Ownership, Rules, plan_object
+from ..._resolver.change.declared import NOT_PLANNED, DeclareJob
+from ..._resolver.change.step import Facts, Step
+from ..._resolver.declare.plan import DELETE, Plan
+from ..client.errors import RequestFailed
+from ..client.session import Session
+from .declare import DeclaredKind
+
+if TYPE_CHECKING:
+    from ..reads.catalog_users import CatalogUsers
 
 _KEPT: Final = "the object exists and was not declared by this collection"
 
 
-class CatalogObjectHandler(KindHandler):
+class CatalogObjects:
     """The instancetypes or preferences of a task.
 
     options: the task's options, with `existing`, `keep` or `apply`, and `force`, to delete objects that VMs use.
@@ -31,13 +36,24 @@ class CatalogObjectHandler(KindHandler):
     """
 
     def __init__(self, options: Options, session: Session, catalog: str = "") -> None:
-        self.users = CatalogUsers(session)
         self._session = session
         self._catalog = catalog
         self._existing = options["existing"]
         self._force = bool(options.get("force"))
         # virt-operator deletes its objects first, which check mode cannot show.
         self._replaces = options.get("common_instancetypes_deployment") == "disable"
+
+    @cached_property
+    def users(self) -> CatalogUsers:
+        """The users of the objects, which only a change or a deletion concerns."""
+        from ..reads.catalog_users import CatalogUsers
+
+        return CatalogUsers(self._session)
+
+    @property
+    def kind(self) -> DeclaredKind:
+        """The objects as a kind of declared objects."""
+        return DeclaredKind(Rules(self._plan), checks=(Step("check", prepare=self._check),))
 
     def skip_reason(self, live: Manifest) -> str | None:
         """Why a live object is left unchanged, or None."""
@@ -50,30 +66,31 @@ class CatalogObjectHandler(KindHandler):
             return f"the object belongs to the catalog {owner}"
         return skip_reason(live, self._existing)
 
-    def plan(self, job: DeclareJob, task: Task) -> Plan:
-        job.goal.skip_reason = self.skip_reason(job.seen.live) if job.seen.live is not None else None
-        if job.goal.skip_reason is None:
-            return super().plan(job, task)
-        if job.goal.skip_reason != _KEPT and not self._replaces and (missed := self._missed(job, task)):
-            job.warn(missed.format(job.goal.skip_reason))
+    def _plan(self, job: DeclareJob, ownership: Ownership) -> Plan:
+        reason = job.goal.skip_reason = self.skip_reason(job.seen.live) if job.seen.live is not None else None
+        if reason is None:
+            return plan_object(job, ownership)
+        if reason != _KEPT and not self._replaces and (missed := self._missed(job, ownership)):
+            job.warn(missed.format(reason))
         return NOT_PLANNED
 
-    def _missed(self, job: DeclareJob, task: Task) -> str:
+    def _missed(self, job: DeclareJob, ownership: Ownership) -> str:
         """A warning, to format with the reason, that an object is left otherwise than declared; "" if it is not."""
         try:
-            step = super().plan(job, task)
+            planned = plan_object(job, ownership)
         except FieldError:
             # The object comes from a newer KubeVirt.
             return ""
-        if step.action == DELETE:
+        if planned.action == DELETE:
             return "not deleted: {}"
-        changed = {*step.before, *step.after}
+        changed = {*planned.before, *planned.after}
         # The labels of a catalog are those that it gives its own objects.
         differs = "spec" in changed or (changed and not self._catalog)
         return "not as declared: {}; declare another name" if differs else ""
 
-    def check(self, planned: list[DeclareJob]) -> Findings:
-        return {job: self._findings(job) for job in planned}
+    def _check(self, jobs: Sequence[DeclareJob], _facts: Facts) -> None:
+        for job in jobs:
+            job.goal.findings = self._findings(job)
 
     def _findings(self, job: DeclareJob) -> list[Finding]:
         if job.goal.action == DELETE:
@@ -92,7 +109,7 @@ class CatalogObjectHandler(KindHandler):
             vms = self.users.drifting(ObjectKey.of(live))
         except RequestFailed as error:
             return [Finding(f"cannot tell which virtual machines use the object: {error}", severity=WARNING)]
-        text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
+        text = f"{_labels(vms)} will drift: they keep their captured revision until they are refreshed"
         return [Finding(text, severity=WARNING)] if vms else []
 
     def _use(self, job: DeclareJob) -> list[Finding]:
@@ -102,7 +119,14 @@ class CatalogObjectHandler(KindHandler):
             text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
             return [Finding(text)]
         remedy = "move them to another object first, or set force to delete the object anyway"
-        return [Finding(f"in use by {labels(users)}; {remedy}")] if users else []
+        return [Finding(f"in use by {_labels(users)}; {remedy}")] if users else []
+
+
+def _labels(vms: list[Manifest]) -> str:
+    """See `catalog_users.labels`."""
+    from ..reads.catalog_users import labels
+
+    return labels(vms)
 
 
 def _taken(live: Manifest | None) -> list[Finding]:
@@ -124,8 +148,8 @@ def skip_reason(live: Manifest, existing: str) -> str | None:
 def _deprecated(manifest: Manifest, session: Session) -> list[Finding]:
     """A note for each deprecated field of an object, with its replacement in the cluster's release of KubeVirt."""
     # An object that stays as it is needs no check.
-    from ...._resolver.catalog.modernize import without_deprecated
-    from ...reads.kubevirt import kubevirt
+    from ..._resolver.catalog.modernize import without_deprecated
+    from ..reads.kubevirt import kubevirt
 
     modern = without_deprecated(manifest, kubevirt(session).release)
     lines = [

@@ -1,4 +1,4 @@
-"""The handler judges the VMs of a task with few requests, and admits each VM once."""
+"""A declaration judges the VMs of a task with few requests, and admits each VM once."""
 
 import copy
 from typing import Any
@@ -7,13 +7,14 @@ import pytest
 
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
-from plugins.module_utils._cluster.writes.handlers.vm_restarts import waits_for_restart
+from plugins.module_utils._cluster.writes.declared_vms import vm_kind
 from plugins.module_utils._cluster.writes.vm_extension import VMTask
 from plugins.module_utils._governance.cluster.vm_extension import Governance
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import policies
 from plugins.module_utils._resolver.change.declared import DeclareJob, manifest_job
+from plugins.module_utils._resolver.change.power_steps import REQUEST
+from plugins.module_utils._resolver.change.vm_restarts import waits_for_restart
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from plugins.module_utils._resolver.kubevirt.admission import mutate
 from scripted_server import KUBEVIRTS, REVISIONS, VMIS, VMS, Manifest, Store, session_with
@@ -81,13 +82,9 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
         "preflight_placement": "off",
     }
     entries = [manifest_job(vm, "present") for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]]
+    task = Task(check_mode=True, server_dry_run=False)
     with session_with(store) as session:
-        return declare(
-            session,
-            VirtualMachineHandler(VMTask(options, session, Task(), (Governance,))),
-            entries,
-            Task(check_mode=True, server_dry_run=False),
-        )
+        return declare(session, vm_kind(VMTask(options, session, task, (Governance,))), entries, task)
 
 
 @pytest.fixture
@@ -146,7 +143,7 @@ def test_vm_without_its_revision_is_not_restarted(lost: bool) -> None:
     there, types = revisions(0)[lost:], [SMALL, medium]
     store = Store({VMS: [running(0)], VMIS: [instance(0)], REVISIONS: there, TYPES: types, KUBEVIRTS: [KUBEVIRT]})
     (result,) = change(store, wanted, restart="if_required")
-    assert (result.failed, result.changed, result.goal.restart) == (None, True, not lost)
+    assert (result.failed, result.changed, REQUEST in result.done) == (None, True, not lost)
 
 
 def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:
