@@ -41,7 +41,7 @@ class Facts(Protocol):
         """The cluster, with the objects that the steps need."""
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `find.Lookup`."""
+        """The object; None if it does not exist. Raises KubeVirtError for one that cannot be read."""
 
     def list(self, kind: str, namespace: str) -> Sequence[Manifest]:
         """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
