@@ -177,6 +177,14 @@ kubevirt_version:
   description: Version of the cluster's KubeVirt, empty if it is unknown.
   returned: always
   type: str
+table:
+  description: The same as lines of text, as C(kubectl get virtualmachines) shows VMs, which C(-v) prints.
+  returned: always
+  type: list
+  elements: str
+  sample:
+    - NAMESPACE  NAME  AGE  STATUS   READY  INSTANCETYPE  PREFERENCE  DRIFTED  RESTART
+    - shop       web   3d   Running  True   u1.small      fedora      yes      -
 virtual_machines:
   description: The VMs in order of namespace and name. Names that do not exist are left out.
   returned: always

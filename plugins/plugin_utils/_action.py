@@ -48,6 +48,9 @@ class ModuleAction(ActionBase):
         result.update(self.execute(options, tmp, task_vars))
         if self._task.no_log:
             _hide(result.get("results"))
+        elif result.get("table"):
+            # The result has the same, one line below the other, among all else that -v prints.
+            self._display.v("\n".join(result["table"]))
         return result
 
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import json
 from functools import partial
 from typing import Any, Final, NamedTuple, Optional
 
+from ..module_utils._columns import aligned
 from ..module_utils._resolver.api import release_schema, schema
 from ..module_utils._resolver.api.errors import KubeVirtError
 from ..module_utils._resolver.api.release import Release
@@ -228,8 +229,7 @@ def table(rows: list[Row]) -> list[str]:
         removed = row.value is None
         instead = "; ".join(_alternative_text(row, other) for other in row.instead_of)
         cells.append((row.field, "(removed)" if removed else _json(row.value), row.source, instead))
-    widths = [max(len(line[column]) for line in cells) for column in range(3)]
-    return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[3]]).rstrip() for line in cells]
+    return aligned(cells)
 
 
 def _alternative_text(row: Row, other: Alternative) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from ..module_utils._columns import aligned
 from ..module_utils._resolver.api.manifest import Manifest
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ..module_utils._resolver.catalog.modernize import Modernization
@@ -48,5 +49,4 @@ def _shown(value: Any) -> str:
 
 def table(rows: Sequence[Row]) -> list[str]:
     lines = [_HEADER, *(row.cells for row in rows)] if rows else []
-    widths = [max((len(line[column]) for line in lines), default=0) for column in range(len(_HEADER) - 1)]
-    return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
+    return aligned(lines)

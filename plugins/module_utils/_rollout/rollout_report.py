@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from .._columns import aligned
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.guest.effect import LIVE, NOTHING, RESTART
 from .rollout import DUE, NEVER, NO_CHANGE, PINNED, REFRESH, REFUSED, UNREADABLE, Facts, Rollout
@@ -134,9 +135,7 @@ def table(result: Facts, restart: str) -> list[str]:
         row += [_guest(vm["before"]["guest"]), _guest(after["guest"]) if "guest" in after else "-"]
         row += [_restart(vm, result["check_mode"] and restart != NEVER), *([_runs(vm)] if asked else [])]
         rows.append([*row, _change(vm)])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]) for row in rows]
-    return [*lines, "", result["msg"]]
+    return [*aligned(rows), "", result["msg"]]
 
 
 def _change(vm: Facts) -> str:

@@ -1,5 +1,7 @@
 """virtual_machine_info: what VMs are, which are returned, and the server's expansion."""
 
+import json
+import re
 from typing import Any
 
 from modules_support import Task, claim_of, objects, vm
@@ -32,6 +34,26 @@ def test_drifted_vm_is_described(task: Task, shop: str) -> None:
     assert (web["resources"]["pod"]["cpu"], web["resources"]["pod"]["overhead"]) == ("105m", "268Mi")
     assert (web["vmi"]["phase"], web["vmi"]["guest"]["memory"]) == ("Running", "2Gi")
     assert web["vmi"]["node"]
+
+
+def test_table_has_the_columns_of_kubectl(task: Task, shop: str, api: Any) -> None:
+    task("virtual_machine", virtual_machines=[vm("web"), {**vm("db"), "run_strategy": "Halted"}], wait=True)
+    path = f"/apis/kubevirt.io/v1/namespaces/{shop}/virtualmachines"
+    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    served = json.loads(api.request("get", path, header_params=accept, serialize=False).data)
+    columns = [column["name"].upper() for column in served["columnDefinitions"] if not column["priority"]]
+    kubectl = {row["cells"][0]: dict(zip(columns, row["cells"])) for row in served["rows"]}
+    header, *lines = task("virtual_machine_info", namespace=shop)["table"]
+    rows = {line.split()[1]: dict(zip(header.split(), line.split())) for line in lines}
+    assert rows.keys() == kubectl.keys() == {"web", "db"}
+    assert header.split()[1:5] == columns == ["NAME", "AGE", "STATUS", "READY"]
+    for name, cells in kubectl.items():
+        assert {column: rows[name][column] for column in columns if column != "AGE"} == {
+            column: cell for column, cell in cells.items() if column != "AGE"
+        }
+        assert re.fullmatch(r"\d+s", rows[name]["AGE"])
+    assert (rows["web"]["INSTANCETYPE"], rows["web"]["PREFERENCE"]) == ("small", "linux")
+    assert (rows["web"]["DRIFTED"], rows["web"]["RESTART"]) == ("-", "-")
 
 
 def test_captured_revisions_and_running_guest(task: Task, shop: str, api: Any) -> None:

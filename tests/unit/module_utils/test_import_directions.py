@@ -28,7 +28,7 @@ RESOLVER = CATALOG | {"_resolver.catalog"}
 CLIENT = OWNERSHIP
 READS = RESOLVER | {"_cluster.client"}
 WRITES = READS | {"_cluster.reads", "_cluster.task"}
-MODULES = WRITES | {"_cluster.writes"}
+MODULES = WRITES | {"_cluster.writes", "_columns"}
 YAML = {"_yaml"}
 CORE = MODULES | YAML | {"_cluster.modules", "_task_files", "_task_objects"}
 
@@ -57,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Files beside the rooms.
     "": CLIENT | YAML | {"_cluster.client", "_task_objects"},
     "_python": set(),
+    "_columns": set(),
 }
 # Capabilities import the core, and of each other only their base.
 BASES: dict[str, set[str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, NamedTuple
@@ -40,6 +41,7 @@ from .shared_options import (
     selection_problem,
 )
 from .vm_results import add_captured, refresh_result, vm_result
+from .vm_table import table
 
 _STORED: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
 _DENIED: Final = (401, 403)
@@ -114,6 +116,7 @@ def _run(additions: Sequence[Addition], params: Params, task: Task) -> Result:
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
+    result["table"] = table(vms, datetime.now(timezone.utc))
     for addition in asked_for:
         addition.add(Asked(params, task, session, vms, result))
     assumption = vms[0].cluster.kubevirt.assumption if vms else ""

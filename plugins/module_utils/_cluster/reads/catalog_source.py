@@ -60,7 +60,8 @@ class SourceDocuments(NamedTuple):
 
 def documents_of(options: dict[str, Any]) -> SourceDocuments:
     """The documents of the source that the options of `catalog` name. Raises TaskFailed."""
-    if options["source"] == "url" and options["definitions"] is None:
+    # The action renders a folder of a Git repository, and then says where its documents come from.
+    if options["source"] == "url" and not options.get("_places"):
         return _fetched(options)
     if options["definitions"] is None:
         read = (
