@@ -23,7 +23,7 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..task import Task
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
-from ..writes.catalog_deployment import CatalogExtension, CatalogOutcome, deploy
+from ..writes.catalog_deployment import CatalogExtension, CatalogSummary, deploy
 from .declaration import diff, generation, is_taken_over, result_of
 from .module import ON_FAILURE, Module, Params, Result
 from .results import counted_noun, failed_result, group_warnings, joined_counts
@@ -165,7 +165,7 @@ def _catalog(params: Params) -> str:
 
 
 def _result(
-    params: Params, task: Task, source: Result, deployed: CatalogOutcome, deployment: Result, added: str
+    params: Params, task: Task, source: Result, deployed: CatalogSummary, deployment: Result, added: str
 ) -> Result:
     """The result of the task. added: the key for what a capability adds, "" for none."""
     jobs = [*deployed.results, *deployed.pruned]
@@ -210,7 +210,7 @@ _ACTIONS = {
 _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
-def _counts(deployed: CatalogOutcome, jobs: list[DeclareJob]) -> dict[str, int]:
+def _counts(deployed: CatalogSummary, jobs: list[DeclareJob]) -> dict[str, int]:
     by_field = [MATCHER_FIELD_OF_KIND[job.key.kind].name for job in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [job for job in jobs if not (job.goal.skip_reason and job.goal.action == plan.NONE)]
@@ -225,7 +225,7 @@ def _counts(deployed: CatalogOutcome, jobs: list[DeclareJob]) -> dict[str, int]:
     }
 
 
-def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], added: str, check_mode: bool) -> str:
+def _message(source: Result, deployed: CatalogSummary, counts: dict[str, int], added: str, check_mode: bool) -> str:
     done = joined_counts({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
     would = "would be " if check_mode and any(counts[word] for word in _WRITES) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
@@ -245,7 +245,7 @@ def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], a
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
-def _added(deployed: CatalogOutcome, noun: str, check_mode: bool) -> str:
+def _added(deployed: CatalogSummary, noun: str, check_mode: bool) -> str:
     """`2 limits: 1 created, 1 unchanged`"""
     # Objects with one name are one to users, such as a policy and its binding, which seldom changes.
     actions: dict[str, str] = {}
@@ -264,7 +264,7 @@ def _operator(deployment: Result, task: Task) -> str:
     return f"; virt-operator {'would ' if task.check_mode else ''}{deploys} the common instancetypes"
 
 
-def _catalog_changes(deployed: CatalogOutcome) -> Result:
+def _catalog_changes(deployed: CatalogSummary) -> Result:
     return {
         "new": [_key_fields(object_key) for object_key in deployed.new],
         "changed": [
@@ -283,11 +283,11 @@ def _catalog_changes(deployed: CatalogOutcome) -> Result:
     }
 
 
-def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
+def _users(deployed: CatalogSummary, object_key: ObjectKey) -> list[str] | None:
     return None if deployed.used_by is None else list(map(qualified_name, deployed.used_by[object_key]))
 
 
-def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Result:
+def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogSummary) -> Result:
     effect = drift.effect
     removed = {ObjectKey.of(gone.live) for gone in deployed.gone}
     return {

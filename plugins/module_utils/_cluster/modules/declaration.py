@@ -328,7 +328,7 @@ def _word(job: DeclareJob) -> str:
 
 
 def _reported_action(job: DeclareJob) -> str:
-    """The action of an job; a related change, such as a disk that grows, is a change of the object."""
+    """The action of a job; a related change, such as a disk that grows, is a change of the object."""
     return plan.APPLY if job.goal.related_changes and job.goal.action == plan.NONE else job.goal.action
 
 

@@ -43,8 +43,8 @@ class RemovedObject:
 
 
 @dataclass
-class CatalogOutcome:
-    """The job of a deployment.
+class CatalogSummary:
+    """What a deployment does, over the jobs of its objects.
 
     results: the results of the requested objects. pruned: the results of the objects in `gone` that are pruned. added:
     the jobs for what a capability adds. changed: [{field, before, after}] of the specs that change. used_by: the
@@ -89,14 +89,14 @@ def deploy(
     manifests: list[Manifest],
     task: Task,
     extension: CatalogExtension | None = None,
-) -> CatalogOutcome:
+) -> CatalogSummary:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
     options: the module's options, with the name of the catalog as `catalog`, and as `namespaces` where to look for
     objects to prune; "" means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
     Raises CatalogError for what an extension cannot declare, before it writes anything.
     """
-    deployed = CatalogOutcome()
+    deployed = CatalogSummary()
     live_objects = ListedObjects(session)
     # _keep_reason decides what may be pruned.
     force = options["force"] or options["state"] == "present"
@@ -132,7 +132,7 @@ def deploy(
     return deployed
 
 
-def _drop_unchanged(deployed: CatalogOutcome) -> None:
+def _drop_unchanged(deployed: CatalogSummary) -> None:
     """Drops the predicted changes of objects that the cluster left as they were, whatever was declared."""
     same = {
         job.key for job in deployed.results if job.goal.action == plan.NONE and not (job.failed or job.goal.skip_reason)
@@ -144,7 +144,7 @@ def _drop_unchanged(deployed: CatalogOutcome) -> None:
 
 
 def _objects_afterwards(
-    live_objects: ListedObjects, manifests: list[Manifest], deployed: CatalogOutcome
+    live_objects: ListedObjects, manifests: list[Manifest], deployed: CatalogSummary
 ) -> dict[ObjectKey, Manifest]:
     """The cluster-wide objects that the cluster has after the run. Raises RequestFailed."""
     live = [item for matcher_field in MATCHER_FIELDS for item in live_objects.list(matcher_field.cluster_kind, "")]
@@ -155,7 +155,7 @@ def _objects_afterwards(
     return objects
 
 
-def _jobs(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[DeclareJob]:
+def _jobs(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogSummary) -> list[DeclareJob]:
     """The declared objects, without the fields that the cluster would drop.
 
     lost_fields never fails a preference for another architecture than the cluster's.
@@ -185,7 +185,7 @@ def _predict_changes(
     catalog_objects: CatalogObjects,
     options: Options,
     jobs: list[DeclareJob],
-    deployed: CatalogOutcome,
+    deployed: CatalogSummary,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
@@ -217,7 +217,7 @@ def _predict_changes(
 def _find_users(
     session: Session,
     users: CatalogUsers,
-    deployed: CatalogOutcome,
+    deployed: CatalogSummary,
     after: dict[ObjectKey, Manifest | None],
     options: Options,
 ) -> None:

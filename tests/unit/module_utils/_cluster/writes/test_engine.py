@@ -156,3 +156,102 @@ def test_unreadable_namespace_fails_only_its_jobs() -> None:
     assert jobs[0].failed is not None and jobs[1].failed is None
     live = jobs[1].seen.live
     assert live is not None and live["metadata"] == vm("a")["metadata"]
+
+
+def several(*paths: str) -> Step:
+    """A step of several acts, each with one write below the VM."""
+    return Step("several", lambda one, _facts: [_act(f"{one.key.path}{path}") for path in paths])
+
+
+def _act(path: str) -> Act:
+    write = merge_patch(path, {})
+    return Act((write,), (write,), on_error=lambda refusal: f"{path.rpartition('/')[2]}: {refusal}")
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_acts_of_a_step_end_with_a_failure(check_mode: bool) -> None:
+    cluster = store("a", "b")
+    for name, answer in (("one", (200, {})), ("two", status(422, "no", "Invalid"))):
+        cluster.answers[("PATCH", f"/a/{name}")] = answer
+    (a,) = taken(cluster, [job("a")], several("/one", "/two", "/three"), check_mode=check_mode)
+    assert (a.failed, a.done, a.changed) == ("two: no", [], not check_mode)
+    sent = cluster.dry_runs if check_mode else cluster.writes
+    assert [path.rpartition("/")[2] for _method, path in sent] == ["one", "two"]
+
+
+def test_dry_run_that_cannot_tell_ends_the_acts() -> None:
+    cluster = store("a")
+    cluster.answers[("PATCH", "/a/one")] = status(400, 'admission webhook "x" does not support dry run', "BadRequest")
+    (a,) = taken(cluster, [job("a")], several("/one", "/two"), check_mode=True)
+    assert (a.failed, a.done, len(a.warnings), len(cluster.dry_runs)) == (None, ["several"], 1, 1)
+
+
+@pytest.mark.parametrize(("conflicts", "gone", "end"), [(2, False, "done"), (9, False, "failed"), (9, True, "nothing")])
+def test_conflict_is_decided_again_by_the_present_object(conflicts: int, gone: bool, end: str) -> None:
+    bodies: list[Any] = []
+
+    def answer(method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        if method == "GET":
+            return status(404, "not found", "NotFound") if gone else (200, vm("a", look=len(bodies)))
+        bodies.append(method)
+        return status(409, "conflict", "Conflict") if len(bodies) <= conflicts else (200, {})
+
+    def again(act: Act) -> Act:
+        return act._replace(again=lambda live: None if live is None else again(act))
+
+    (a,) = taken(answer, [job("a")], patching(again))
+    assert (a.failed, a.done, len(bodies)) == {
+        "done": (None, ["patch"], 3),
+        "failed": ("conflict", [], 5),
+        "nothing": (None, ["patch"], 1),
+    }[end]
+
+
+def test_another_write_may_follow_a_refusal() -> None:
+    cluster = store("a")
+    cluster.answers[("PATCH", "/a")] = status(409, "no", "Conflict")
+    cluster.answers[("PATCH", "/b")] = (200, {})
+    other = merge_patch(job("b").key.path, {})
+    (a,) = taken(cluster, [job("a")], patching(lambda act: act._replace(instead=lambda _refusal: other)))
+    assert (a.failed, a.done) == (None, ["patch"])
+    assert cluster.writes == [("PATCH", f"{VMS.format('shop')}/{name}") for name in "ab"]
+
+
+def test_answer_says_whether_the_step_is_done() -> None:
+    cluster = store("a")
+    answers: list[Any] = []
+    cluster.answers[("PATCH", "/a")] = (200, {"spec": 1})
+    unchanged = patching(lambda act: act._replace(answered=lambda answer: answers.append(answer) is not None))
+    (a,) = taken(cluster, [job("a")], unchanged)
+    assert (a.failed, a.done, a.written, len(answers)) == (None, [], False, 1)
+
+
+def test_read_that_fails_may_mean_no_failure() -> None:
+    cluster = store("a")
+    cluster.answers[("GET", "/virtualmachineinstances/a")] = forbidden("virtualmachineinstances")
+    told: list[str] = []
+    step = Step("look", reads=lambda _one: (VMI,), unread=lambda _one, failure: told.append(failure))
+    (a,) = taken(cluster, [job("a")], step)
+    assert (a.failed, len(told)) == (None, 1)
+
+
+def test_fail_fast_stops_later_steps() -> None:
+    cluster = store("a", "b")
+    cluster.answers[("PATCH", "/a")] = status(422, "no", "Invalid")
+    a, b = taken(cluster, [job("b", "skip"), job("a")], patching(), several(""), fail_fast=True)[::-1]
+    assert (a.failed, b.failed) == ("no", "not sent because another object of the task failed and fail_fast is set")
+
+
+def test_jobs_are_prepared_and_awaited_together() -> None:
+    together: list[int] = []
+    step = Step(
+        "all",
+        prepare=lambda jobs, _facts: together.append(len(jobs)),
+        until=lambda _one: lambda _live: Progress(done=True),
+        metadata_only=True,
+        others=lambda jobs, _seconds: {one: "its disk is there" for one in jobs if one.key.name == "b"},
+    )
+    a, b = taken(store("a", "b"), [job("a"), job("b")], step)
+    assert (together, a.failed, b.failed, a.seen.live) == ([2], None, "its disk is there", None)
+    taken(store(), [], step)
+    assert together == [2]
