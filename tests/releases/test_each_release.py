@@ -19,6 +19,7 @@ Launch = Callable[..., dict[str, Any]]
 
 RELEASES = list(versions.kubevirt())
 PROPERTIES = CHECKOUT / "tests" / "integration" / "properties"
+SNAPSHOTS = CHECKOUT / "tests" / "integration" / "modules" / "test_module_virtual_machine_snapshot.py"
 
 
 @pytest.mark.own_cluster
@@ -32,7 +33,9 @@ def test_release_starts_and_runs_the_demo(launch: Launch, tmp_path: Path, releas
         kubeconfig = result["kubeconfig"]
         _pass(kubeconfig, "ansible-playbook", "virtshape.instancetypes.demo", "-e", "use_cluster=true")
         if ALL:
-            _pass(kubeconfig, "pytest", "-m", "not own_cluster", str(PROPERTIES))
+            # KubeVirt 1.4 stops no VM to restore it, and has an older API of clones.
+            later = [str(SNAPSHOTS)] if not release.startswith("1.4.") else []
+            _pass(kubeconfig, "pytest", "-m", "not own_cluster", str(PROPERTIES), *later)
     finally:
         launch("stop", "--remove", *where, check=False)
 

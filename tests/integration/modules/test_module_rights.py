@@ -33,7 +33,7 @@ from rights_support import (
 
 SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
 
-LONG = ("virtual_machine", "virtual_machine_power", "boot_source", "controller_revision")
+LONG = ("virtual_machine", "virtual_machine_power", "virtual_machine_snapshot", "boot_source", "controller_revision")
 """Modules whose plays take seconds for each right."""
 FURTHER = pytest.mark.nightly("a further right of a long play; every fourth of them is taken away each day")
 
@@ -140,6 +140,22 @@ def virtual_machine_power(play: Play) -> None:
         if "grant" in str(refused):
             raise
     play.step(**where, names=[first, second], state="stopped")
+
+
+def virtual_machine_snapshot(play: Play) -> None:
+    """Of one and of two, so that each kind is read by its name, and listed."""
+    both = play.declare("a", "b", run_strategy="Halted")
+    where = {"namespace": play.namespace}
+    play.step(**where, names=both, snapshot="{name}-1")
+    play.step(**where, names=both[:1], snapshot="{name}-2", keep={"newest": 1})
+    one = {"snapshot": "{name}-2", "names": both[:1]}
+    play.step(**where, **one, state="restored")
+    play.step(**where, **one, state="cloned", target="{name}-copy")
+    again = {"snapshot": "{name}-3", "names": both}
+    play.step(**where, **again)
+    play.step(**where, **again, state="restored")
+    play.step(**where, **again, state="cloned", target="{name}-other")
+    play.step(**where, **again, state="absent")
 
 
 def virtual_machine_info(play: Play) -> None:
@@ -331,6 +347,7 @@ PLAYS = {
         boot_source_info,
         virtual_machine,
         virtual_machine_power,
+        virtual_machine_snapshot,
         virtual_machine_template,
         virtual_machine_template_info,
         virtual_machine_info,

@@ -69,6 +69,7 @@ BASES: dict[str, set[str]] = {
     "_estate": set(),
     "_diagnosis": set(),
     "_governance": set(),
+    "_snapshots": set(),
     "_templates": set(),
     "_conversion": {"_adoption", "_boot_sources", "_templates"},
     "_events": set(),

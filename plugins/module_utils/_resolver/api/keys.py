@@ -48,6 +48,9 @@ REFRESH_ANNOTATION: Final = f"{DOMAIN}/refresh"
 RETRIED_ANNOTATION: Final = f"{DOMAIN}/retried"
 """The resourceVersion of a VM at which a task made KubeVirt try again. Nobody reads it: what counts is the change."""
 
+SNAPSHOT_LABEL: Final = f"{DOMAIN}/snapshot-of"
+"""The UID of the VM of a snapshot. `virtual_machine_snapshot` writes it, and deletes older snapshots by it."""
+
 SOURCE_ID_ANNOTATION: Final = f"{DOMAIN}/source-id"
 """The ID in its source of the machine that a VM replaces. The estate's list of VMs has it, and reads it from VMs."""
 SOURCE_NAME_ANNOTATION: Final = f"{DOMAIN}/source-name"

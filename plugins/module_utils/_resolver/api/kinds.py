@@ -49,6 +49,7 @@ _INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")
 _KUBEVIRT = ("kubevirt.io", "v1")
 _ADMISSION = ("admissionregistration.k8s.io", "v1")
 _CDI = ("cdi.kubevirt.io", "v1beta1")
+_SNAPSHOT = ("snapshot.kubevirt.io", "v1beta1")
 
 KINDS: dict[str, Kind] = {
     kind.kind: kind
@@ -76,6 +77,9 @@ KINDS: dict[str, Kind] = {
         Kind("ValidatingAdmissionPolicy", *_ADMISSION, "validatingadmissionpolicies", False),
         Kind("ValidatingAdmissionPolicyBinding", *_ADMISSION, "validatingadmissionpolicybindings", False),
         Kind("VolumeSnapshot", "snapshot.storage.k8s.io", "v1", "volumesnapshots", True),
+        Kind("VirtualMachineSnapshot", *_SNAPSHOT, "virtualmachinesnapshots", True),
+        Kind("VirtualMachineRestore", *_SNAPSHOT, "virtualmachinerestores", True),
+        Kind("VirtualMachineClone", "clone.kubevirt.io", "v1beta1", "virtualmachineclones", True),
     )
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from ..api import release_schema, schema
 from ..api.errors import FieldError, KubeVirtError, value_or_none
@@ -43,13 +43,13 @@ class _Refused(Exception):
 def move(
     before: Drift,
     matcher_fields: Iterable[MatcherField],
-    replace: Mapping[str, str] | str | None,
+    replace: Mapping[str, str] | Mapping[MatcherField, str] | str | None,
     patch: Manifest | None,
 ) -> RevisionChange:
     """Gives a VM other objects and another template.
 
-    matcher_fields: the matcher fields that may change. replace: name → name of the object instead, of the same kind, or
-    DEPRECATED. patch: a merge patch of the template.
+    matcher_fields: the matcher fields that may change. replace: name, or matcher field → name of the object instead, of
+    the same kind; or DEPRECATED. patch: a merge patch of the template.
     """
     vm, cluster = before.vm, before.cluster
     spec: Manifest = {}
@@ -123,7 +123,7 @@ def patch_problem(patch: Manifest, release: Release) -> str:
     return ""
 
 
-def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str] | str, objects: Lookup) -> str:
+def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[Any, str] | str, objects: Lookup) -> str:
     """The name of the object that a VM gets, which may be the one that it has."""
     names = [str(matcher_field.matcher_or_empty(vm).get("name", ""))]
     while True:
@@ -132,7 +132,7 @@ def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str
             manifest = value_or_none(find.live_object, _with_name(vm, matcher_field, name), matcher_field, objects)
             target = state_of(manifest or {}).replacement
         else:
-            target = replace.get(name, "") if isinstance(replace, Mapping) else ""
+            target = replace.get(matcher_field) or replace.get(name, "") if isinstance(replace, Mapping) else ""
         if not target or target == name:
             return name
         if target in names:
