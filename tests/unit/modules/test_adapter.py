@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.modules import adapter
-from scripted_server import Run, Store
+from scripted_server import REVISIONS, VMIS, VMS, Run, Store
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 
@@ -86,3 +86,17 @@ def test_tokens_of_an_auth_provider_are_hidden(run: Run) -> None:
     kubeconfig = {"users": [{"name": "u", "user": provider}]}
     refused = run("virtual_machine_info", Store({}), kubeconfig=kubeconfig, context=SECRET)
     assert refused["failed"] and SECRET not in str(refused)
+
+
+@pytest.mark.parametrize(("password", "shown"), [("7391", False), ("other", True)])
+def test_secrets_are_hidden_in_large_results(run: Run, password: str, shown: bool) -> None:
+    annotations = {"note": "scripted-token"}
+    metadata = {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "1", "annotations": annotations}
+    domain = {"devices": {}, "cpu": {"cores": 7391}, "memory": {"guest": "1Gi"}}
+    template = {"spec": {"domain": domain}}
+    vm = {"metadata": metadata, "spec": {"runStrategy": "Halted", "template": template}}
+    store = Store({VMS: [vm], VMIS: [], REVISIONS: []})
+    found = run("virtual_machine_info", store, namespace="shop", password=password)
+    text = str(found["virtual_machines"])
+    assert "web" in text and "scripted-token" not in text
+    assert ("7391" in text) == shown
