@@ -91,8 +91,7 @@ def image(kind: str, force: bool = False) -> Path:
             with tempfile.TemporaryDirectory(prefix=f"make-{kind}-", dir=path.parent) as folder:
                 made = Path(folder) / "image.qcow2"
                 KINDS[kind].make(Path(folder), made)
-                for older in path.parent.glob(f"{kind}-*.qcow2"):
-                    older.unlink()
+                # Older ones stay: disks of VMs may lie on them.
                 made.rename(path)
     return path
 
