@@ -58,11 +58,6 @@ def clone_rights(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterat
             yield source.path, _right(vm, content)
 
 
-def named_clone_rights(vm: Manifest, live: Manifest | None) -> Iterator[CloneRight]:
-    """The rights for what the VM itself names, before any source is read: a DataSource may lead elsewhere."""
-    return (_right(vm, source) for source in new_sources(vm, live) if source.namespace != namespace_of(vm))
-
-
 def _right(vm: Manifest, source: DiskSource) -> CloneRight:
     """The right of the service account for which virt-controller asks."""
     spec = vm["spec"]["template"].get("spec") or {}

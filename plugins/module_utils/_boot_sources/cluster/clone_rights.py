@@ -13,7 +13,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.instancetype.lookup import Lookup
 from ..source import CloneRight
-from ..unusable_sources import clone_rights, named_clone_rights
+from ..unusable_sources import clone_rights
 
 _REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 
@@ -27,13 +27,8 @@ class CloneRights:
         self._session = session
         self._refused: dict[CloneRight, bool] = {}
 
-    def gather_named(self, vms: Iterable[tuple[Manifest, Manifest | None]]) -> None:
-        """Asks for all sources of the namespaces from which VMs, given with the live ones, clone by name."""
-        rights = (right for vm, live in vms for right in named_clone_rights(vm, live))
-        self.gather(right.for_all_sources for right in rights)
-
-    def gather_followed(self, vms: Iterable[tuple[Manifest, Manifest | None]], objects: Lookup) -> None:
-        """Asks for the sources of VMs, given with the live ones, also those that objects name."""
+    def gather_of(self, vms: Iterable[tuple[Manifest, Manifest | None]], objects: Lookup) -> None:
+        """Asks for the sources of VMs, given with the live ones."""
         self.gather(right for vm, live in vms for _path, right in clone_rights(vm, live, objects))
 
     def findings(self, vm: Manifest, live: Manifest | None, objects: Lookup) -> list[Finding]:

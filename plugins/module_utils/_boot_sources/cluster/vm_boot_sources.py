@@ -129,7 +129,7 @@ class BootSources(VMExtension):
                     job.goal.related_changes.append(disk)
 
     def gather(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        self._clone_rights.gather_followed(((vm, job.seen.live) for job, vm in planned), self.task.lookup)
+        self._clone_rights.gather_of(((vm, job.seen.live) for job, vm in planned), self.task.lookup)
 
     def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         return self._clone_rights.findings(vm, job.seen.live, self.task.lookup)

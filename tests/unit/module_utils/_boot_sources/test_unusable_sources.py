@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._boot_sources.source import CloneRight
-from plugins.module_utils._boot_sources.unusable_sources import boot_source_findings, clone_rights, named_clone_rights
+from plugins.module_utils._boot_sources.unusable_sources import boot_source_findings, clone_rights
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 
@@ -209,13 +209,12 @@ def test_clones_from_other_namespaces(pod: Manifest, account: str) -> None:
     manifest = vm(by_reference("fedora", namespace="images"), **pod)
     right = CloneRight(("shop", account), "images", "image", snapshot=False)
     assert list(clone_rights(manifest, None, objects)) == [(PATH, right)]
-    assert list(named_clone_rights(manifest, None)) == [right._replace(name="fedora")]
     assert list(clone_rights(manifest, manifest, objects)) == []
     near = vm({"source": {"pvc": {"name": "image", "namespace": "shop"}}})
     assert list(clone_rights(near, None, Objects([]))) == []
     assert list(clone_rights(vm(by_reference("none")), None, Objects([]))) == []
     far = vm({"source": {"snapshot": {"name": "image", "namespace": "images"}}})
-    assert [right.snapshot for right in named_clone_rights(far, None)] == [True]
+    assert [right.snapshot for _path, right in clone_rights(far, None, Objects([]))] == [True]
 
 
 IMAGE = there(CLAIM, "image", "images")

@@ -2,7 +2,7 @@
 
 from plugins.module_utils._boot_sources.cluster.clone_rights import CloneRights
 from plugins.module_utils._boot_sources.source import CloneRight
-from plugins.module_utils._boot_sources.unusable_sources import named_clone_rights
+from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from scripted_server import Store, session_with, status
 
 
@@ -30,7 +30,7 @@ def test_missing_right_is_asked_for_each_source() -> None:
     assert len(store.asked) == 6
 
 
-def test_rights_are_asked_before_sources_are_read() -> None:
+def test_one_question_permits_all_sources() -> None:
     """A pair of namespaces takes one question, whatever the kinds and names of the sources."""
     templates = [
         {"metadata": {"name": name}, "spec": {"sourceRef": {"kind": "DataSource", "namespace": "golden", "name": name}}}
@@ -41,14 +41,16 @@ def test_rights_are_asked_before_sources_are_read() -> None:
         "metadata": {"name": "web", "namespace": "shop"},
         "spec": {"dataVolumeTemplates": templates, "template": {"spec": {}}},
     }
+    target = {"source": {"pvc": {"namespace": "golden", "name": "c"}}}
+    kind = {"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataSource"}
+    sources = [{**kind, "metadata": {"name": name, "namespace": "golden"}, "spec": target} for name in "ab"]
     store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": True}})})
     with session_with(store) as session:
         rights = CloneRights(session)
-        rights.gather(right.for_all_sources for right in named_clone_rights(vm, None))
+        rights.gather_of([(vm, None), (vm, vm)], Objects(sources))
         assert len(store.asked) == 1
         assert not rights.refused(_right("a"))
     assert len(store.asked) == 1
-    assert list(named_clone_rights(vm, vm)) == []
 
 
 def test_unanswered_question_refuses_nothing() -> None:
