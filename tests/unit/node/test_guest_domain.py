@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from node.guests.domain import FREE_PORTS, VARIABLES, Arguments, Drive, Firmware, Host, Unsupported, arguments
+from node.guests.domain import (
+    FREE_PORTS,
+    VARIABLES,
+    Arguments,
+    Drive,
+    Firmware,
+    Host,
+    Unsupported,
+    arguments,
+    plugged_disk,
+)
 
 FEDORA = (Path(__file__).parent / "domains" / "fedora.xml").read_text()
 DRIVES = {name: Drive(f"/d/{name}", "qcow2") for name in ("root", "data", "cd")} | {"ci": Drive("/d/ci", "raw")}
@@ -143,3 +153,14 @@ def test_devices_are_written_as_json() -> None:
     command = made().command("qemu")
     devices = [json.loads(after) for before, after in zip(command, command[1:]) if before == "-device"]
     assert command[0] == "qemu" and devices == made().devices
+
+
+@pytest.mark.parametrize(
+    ("volume", "driver", "bus"), [("root", "virtio-blk-pci", "port9"), ("data", "scsi-hd", "scsi0.0")]
+)
+def test_plugged_disk_has_the_bus_of_the_domain(volume: str, driver: str, bus: str) -> None:
+    block, plugged = plugged_disk(FEDORA, volume, Drive("/d/x", "raw"), "port9")
+    assert (plugged["driver"], plugged["bus"], plugged["id"]) == (driver, bus, f"ua-{volume}")
+    assert block["node-name"] == plugged["drive"] and block["file"]["filename"] == "/d/x"
+    with pytest.raises(Unsupported, match="the domain has no disk other"):
+        plugged_disk(FEDORA, "other", Drive("/d/x", "raw"), "port9")

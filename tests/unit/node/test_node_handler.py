@@ -145,6 +145,10 @@ class _Guests:
             raise GuestFailed(self.failure)
         return self.now
 
+    async def plug(self, _vmi: Manifest) -> None:
+        if self.failure:
+            raise GuestFailed(self.failure)
+
     def is_real(self, _vmi: Manifest) -> bool:
         return SSH in self.now.annotations
 
@@ -260,3 +264,16 @@ async def test_commands_reach_only_real_guests() -> None:
     assert cluster.handler.told(running()) == Told(version="10")
     simulated = cluster.handler.told(vmi())
     assert simulated is not None and simulated.system["id"] == "fedora"
+
+
+@in_loop
+async def test_disk_that_cannot_be_plugged_is_reported() -> None:
+    guests = _Guests()
+    guests.failure = "all ports of the guest are taken"
+    cluster = Cluster(guests=guests)
+    cluster.api.add(VMI, running())
+    with pytest.raises(NotYet):
+        await cluster.handler.sync(KEY)
+    assert conditions.has(cluster.api.objects[PATH]["status"], "Synchronized")
+    guests.failure = ""
+    assert not conditions.has(await cluster.sync(), "Synchronized")

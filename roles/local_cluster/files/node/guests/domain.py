@@ -74,6 +74,8 @@ class Arguments:
     firmware: Firmware | None = None
     forwards: str = ""
     """The network whose guest is reached from outside; "" without one."""
+    free_ports: list[str] = field(default_factory=list)
+    """Buses for virtio disks that are plugged later."""
 
     def command(self, program: str) -> list[str]:
         """The whole command line."""
@@ -114,9 +116,20 @@ def arguments(domain: str, drives: Mapping[str, Drive], macs: Mapping[str, str],
         else:
             for device in _other(element):
                 ports.add(device)
-    for _number in range(FREE_PORTS):
-        ports.open()
+    made.free_ports = [ports.open() for _number in range(FREE_PORTS)]
     return made
+
+
+def plugged_disk(domain: str, volume: str, drive: Drive, port: str) -> tuple[Device, Device]:
+    """The block device and the device of one disk of a domain, which is plugged into a guest that runs.
+
+    port: for a virtio disk. Raises Unsupported.
+    """
+    for element in ElementTree.fromstring(domain).iterfind("devices/disk"):
+        if _name(element) == volume:
+            block, device = disk(element, {volume: drive})
+            return block, {"bus": port, **device}
+    raise Unsupported(f"the domain has no disk {volume}")
 
 
 def disk(element: ElementTree.Element, drives: Mapping[str, Drive]) -> tuple[Device, Device]:

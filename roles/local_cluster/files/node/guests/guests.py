@@ -15,9 +15,10 @@ from local_cluster import processes
 from node.api.informer import Key, key_of
 from node.guests import domain, images, qemu
 from node.guests.channel import Agent, CommandFailed
-from node.guests.disks import Disks
+from node.guests.disks import Disks, attached
 from node.guests.domain import Drive, Host, Unsupported
 from node.guests.images import ToolFailed
+from node.guests.plugs import Plugs
 from node.guests.qemu import Guest, NotStarted
 from node.guests.report import SIMULATED, SSH, Report, Told, ask
 from node.kubelet.network import guest_mac
@@ -45,9 +46,10 @@ class GuestFailed(Exception):
 class _Running:
     """A guest, and what is known of it."""
 
-    def __init__(self, key: Key, guest: Guest, drives: Mapping[str, Drive]) -> None:
+    def __init__(self, key: Key, guest: Guest, drives: Mapping[str, Drive], ports: list[str]) -> None:
         self.key = key
         self.guest = guest
+        self.plugs = Plugs(guest, ports)
         self.drives = drives
         self.told: Told | None = None
         self.asking: asyncio.Task[None] | None = None
@@ -114,6 +116,27 @@ class Guests:
         annotations = {SSH: f"127.0.0.1:{guest.port}" if guest.port else ""}
         return Report(annotations, guest.ended, running.told if guest.agent_is_open else None)
 
+    async def plug(self, vmi: Manifest) -> None:
+        """Gives a guest the disks that it lacks, and takes away what is no longer its own. Raises GuestFailed."""
+        running = self._running.get(vmi["metadata"]["uid"])
+        if running is None or running.guest.ended or running.stopping:
+            return
+        try:
+            for name in sorted(running.plugs.superfluous(vmi)):
+                await running.plugs.unplug(name)
+            for volume in attached(vmi):
+                if volume["name"] in running.plugs.missing(vmi):
+                    await self._plug(vmi, running, volume)
+        except (CommandFailed, ToolFailed, Unsupported) as error:
+            raise GuestFailed(str(error)) from error
+
+    async def _plug(self, vmi: Manifest, running: _Running, volume: Manifest) -> None:
+        name, folder = volume["name"], running.guest.folder
+        drive = await self._disks.drive(vmi, volume, folder)
+        made = await self._domain(vmi, folder, running.drives)
+        await running.plugs.plug(name, *domain.plugged_disk(made["domain"], name, drive, running.plugs.port()))
+        log.info("%s/%s: the disk %s is plugged", *running.key, name)
+
     async def shut_down(self, vmi: Manifest) -> None:
         """Asks a guest to shut down, once: its agent if there is one, else by the power button."""
         running = self._running.get(vmi["metadata"]["uid"])
@@ -167,14 +190,15 @@ class Guests:
         host = await asyncio.shield(self._host)
         drives = await self._disks.make(vmi, folder)
         await self._disks.write_secrets(vmi, folder / "secrets")
-        made = await self._domain(vmi, folder, drives, host)
+        made = await self._domain(vmi, folder, drives)
         (folder / "domain.xml").write_text(made["domain"])
         if made["volume"]:
             drives[made["volume"]] = Drive(str(Path(made["cloudInit"]).absolute()), "raw")
         devices = vmi["spec"]["domain"].get("devices", {}).get("interfaces") or []
         macs = {entry["name"]: guest_mac(vmi, entry) for entry in devices}
         arguments = domain.arguments(made["domain"], drives, macs, host)
-        running = self._running[uid] = _Running(key_of(vmi), Guest(folder, lambda: self._noticed(vmi)), drives)
+        guest = Guest(folder, lambda: self._noticed(vmi))
+        running = self._running[uid] = _Running(key_of(vmi), guest, drives, arguments.free_ports)
         try:
             await running.guest.start(arguments, self._port(vmi), vmi["spec"].get("startStrategy") == "Paused")
         except BaseException:
@@ -183,7 +207,9 @@ class Guests:
         self._keep_port(vmi, running.guest.port)
         log.info("%s/%s: QEMU runs with %s", *key_of(vmi), host.accelerator)
 
-    async def _domain(self, vmi: Manifest, folder: Path, drives: Mapping[str, Drive], host: Host) -> Manifest:
+    async def _domain(self, vmi: Manifest, folder: Path, drives: Mapping[str, Drive]) -> Manifest:
+        assert self._host is not None
+        host = await asyncio.shield(self._host)
         values = {
             "vmi": vmi,
             "formats": {name: drive.format for name, drive in drives.items()},

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shutil
+import signal
 from pathlib import Path
 from typing import Any, Callable, Final
 
@@ -87,7 +88,7 @@ class Guest:
         self._monitor.close()
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.terminate()
+                os.kill(self._process.pid, signal.SIGTERM)
             try:
                 await asyncio.wait_for(self._process.wait(), 5)
             except asyncio.TimeoutError:

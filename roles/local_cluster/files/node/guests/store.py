@@ -50,10 +50,11 @@ class Store:
         return Drive(str(file.absolute()), "qcow2")
 
     async def fill(self, namespace: str, claim: str, source: Drive) -> None:
-        """Gives a claim the contents of a file, which must stay where it is."""
+        """Gives a claim the contents of a file."""
         volume = self.volume(namespace, claim)
         self.delete(volume)
-        await images.create(self._file(volume), self._size(namespace, claim), source)
+        await images.copy(Path(source.file), self._file(volume))
+        await images.grow(self._file(volume), self._size(namespace, claim))
 
     @contextlib.contextmanager
     def incoming(self, namespace: str, claim: str) -> Iterator[Path]:

@@ -85,15 +85,19 @@ class Handler(Controller):
 
     async def _report(self, vmi: Manifest) -> Report | None:
         """What is known of the VMI's real guest, which is started if it has to be; None for a simulated one."""
-        if phase(vmi) == "Running" and SSH in _annotations(vmi):
-            return Report(ended="Failed") if self._guests is None else self._guests.report(vmi)
-        if phase(vmi) == "Running" or behaviour(vmi) or self._guests is None:
+        real = SSH in _annotations(vmi)
+        if self._guests is None:
+            return Report(ended="Failed") if real and phase(vmi) == "Running" else None
+        if behaviour(vmi) or (phase(vmi) == "Running" and not real):
             return None
         try:
-            return await self._guests.start(vmi)
+            if phase(vmi) == "Scheduled":
+                return await self._guests.start(vmi)
+            await self._guests.plug(vmi)
+            return self._guests.report(vmi)
         except GuestFailed as error:
             message = f"server error. command SyncVMI failed: {error}"
-            await self.change(vmi, lambda copied: steps.fail_to_start(copied, message))
+            await self.change(vmi, lambda copied: steps.fail_to_synchronize(copied, message))
             raise NotYet from error
 
     def _advance(self, vmi: Manifest, migration_phase: str, report: Report | None) -> None:

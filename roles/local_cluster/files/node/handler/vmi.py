@@ -46,8 +46,9 @@ def advance(
     told = report.told if report is not None else simulated(vmi, traits)
     if report is not None:
         vmi["metadata"].setdefault("annotations", {}).update(report.annotations)
-    if starts:
+    if report is not None or starts:
         conditions.drop(status, "Synchronized")
+    if starts:
         transition(status, "Running")
         if spec.get("startStrategy") == "Paused":
             pause(status)
@@ -90,8 +91,8 @@ def end(vmi: Manifest, phase: str = "Succeeded") -> None:
     transition(vmi["status"], phase)
 
 
-def fail_to_start(vmi: Manifest, message: str) -> None:
-    """The guest cannot be started, which is tried again."""
+def fail_to_synchronize(vmi: Manifest, message: str) -> None:
+    """The guest cannot be made what it should be, which is tried again."""
     found = [entry for entry in vmi["status"].get("conditions") or [] if entry["type"] == "Synchronized"]
     if not found or found[0].get("message") != message:
         conditions.drop(vmi["status"], "Synchronized")
