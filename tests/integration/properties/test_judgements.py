@@ -23,7 +23,7 @@ from plugins.module_utils._resolver.api.kinds import Kind
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.kubevirt.instancetype.revision_names import without_revisions
 from plugins.plugin_utils._check.command import main as check
-from plugins.plugin_utils._inventory import hosts
+from plugins.plugin_utils._inventory.hosts import hosts
 
 Manifest = dict[str, Any]
 Needs = dict[str, str]

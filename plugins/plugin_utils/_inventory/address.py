@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ..module_utils._resolver.api.manifest import Manifest
+from ...module_utils._resolver.api.manifest import Manifest
 
 # IP versions in order of preference.
 FAMILIES: Final = {"prefer_ipv4": (4, 6), "prefer_ipv6": (6, 4), "ipv4": (4,), "ipv6": (6,)}

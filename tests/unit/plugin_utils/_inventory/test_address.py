@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from growth import growth
-from plugins.plugin_utils._address import interface_address, is_loopback, service_endpoint, services_by_vmi
+from plugins.plugin_utils._inventory.address import (
+    interface_address,
+    is_loopback,
+    service_endpoint,
+    services_by_vmi,
+)
 
 PORTS = [{"name": "shell", "port": 22}]
 REPORTED = [

@@ -8,9 +8,8 @@ import pytest
 from plugins.module_utils._capacity.cluster.vm_resources import vm_resources
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._resolver.api.keys import SSH_ADDRESS_ANNOTATION
-from plugins.plugin_utils import _inventory
-from plugins.plugin_utils._address import services_by_vmi
-from plugins.plugin_utils._inventory import hosts, is_windows
+from plugins.plugin_utils._inventory.address import services_by_vmi
+from plugins.plugin_utils._inventory.hosts import hosts, is_windows
 from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 
@@ -295,6 +294,6 @@ def test_the_services_of_a_namespace_are_matched_once(monkeypatch: pytest.Monkey
         requested.append(len(services))
         return services_by_vmi(services, instances)
 
-    monkeypatch.setattr(_inventory, "services_by_vmi", counted)
+    monkeypatch.setattr("plugins.plugin_utils._inventory.hosts.services_by_vmi", counted)
     assert len(Server().hosts(address="service")[0]) == 6
     assert requested == [3, 3]

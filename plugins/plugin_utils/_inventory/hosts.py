@@ -9,22 +9,22 @@ from urllib.parse import urlsplit
 
 from ansible.errors import AnsibleParserError
 
-from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.modules.vm_results import VMFacts, vm_result
-from ..module_utils._cluster.reads.kubevirt import kubevirt
-from ..module_utils._cluster.reads.lookup import ClusterLookup
-from ..module_utils._resolver.api.kinds import KINDS
-from ..module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespaced_name
-from ..module_utils._resolver.api.matcher import PREFERENCE
-from ..module_utils._resolver.api.tree import value_at
-from ..module_utils._resolver.change import drift
-from ..module_utils._resolver.guest.effect import UNREAD_VMI
-from ..module_utils._resolver.guest.local_guest import local_guest
-from ..module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
-from ..module_utils._resolver.kubevirt.instancetype.lookup import get_readable
-from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
-from ..module_utils._resolver.secrets.secret_texts import LAST_APPLIED
-from ._address import Endpoint, interface_address, is_loopback, service_endpoint, services_by_vmi
+from ...module_utils._cluster.client.session import Session
+from ...module_utils._cluster.modules.vm_results import VMFacts, vm_result
+from ...module_utils._cluster.reads.kubevirt import kubevirt
+from ...module_utils._cluster.reads.lookup import ClusterLookup
+from ...module_utils._resolver.api.kinds import KINDS
+from ...module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespaced_name
+from ...module_utils._resolver.api.matcher import PREFERENCE
+from ...module_utils._resolver.api.tree import value_at
+from ...module_utils._resolver.change import drift
+from ...module_utils._resolver.guest.effect import UNREAD_VMI
+from ...module_utils._resolver.guest.local_guest import local_guest
+from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.instancetype.lookup import get_readable
+from ...module_utils._resolver.kubevirt.vm.readiness import RUNNING
+from ...module_utils._resolver.secrets.secret_texts import LAST_APPLIED
+from .address import Endpoint, interface_address, is_loopback, service_endpoint, services_by_vmi
 
 Options = dict[str, Any]
 

@@ -3,7 +3,7 @@
 import pytest
 from ansible.errors import AnsibleParserError
 
-from plugins.plugin_utils._inventory import check_options, host_names
+from plugins.plugin_utils._inventory.hosts import check_options, host_names
 
 VMS = [{"name": "web", "namespace": place, "uid": f"uid-{place}"} for place in ("shop", "office")]
 
