@@ -37,7 +37,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick check test nightly wheels test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
+.PHONY: help setup demo quick check test nightly wheels test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image real-node wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -112,6 +112,13 @@ nightly: side-by-side ## what `make test` leaves out: pylint, the oldest release
 	@python tools/sanity.py --test pylint
 	@pytest -m nightly --numprocesses 2 --dist worksteal --durations 20
 	@$(MAKE) --no-print-directory core EACH=1
+
+# Without root, as on GitHub, by sudo. The guest's packages have most of what the nodes are made with.
+AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$(PATH)" HOME="$(HOME)")
+
+real-node: setup control-plane ## simulated nodes beside real ones: kubelet, containerd, virt-handler, virt-launcher (root on Linux; 15 minutes, once)
+	@$(AS_ROOT) $(BIN)/python tools/make_guest.py --minimal --install >/dev/null
+	@$(AS_ROOT) $(BIN)/python -m pytest -p no:cacheprovider tests/real_node
 
 test-all: test nightly test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 

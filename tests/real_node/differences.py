@@ -1,0 +1,64 @@
+"""The known differences between simulated and real nodes, which docs/local_cluster.md has in words."""
+
+import json
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+Manifest = dict[str, Any]
+
+EXPECTED = {
+    "life / inventory / web answers there": "a simulated guest has no SSH server",
+    "life / soft_rebooted / * AgentConnected": "a simulated guest does not reboot",
+    "no-image / create / * printableStatus": "the simulated kubelet does not wait between two tries to pull an image",
+    "no-image / create / * Synchronized": "the same",
+    "no-disk / *": "the simulated kubelet does not look into images",
+    "* / * / VM* Ready": "how long a pod outlives its guest decides which reasons virt-controller gives in between",
+}
+"""Scenario / step / track, as a pattern → why the values differ."""
+
+
+def differences(found: Manifest) -> dict[str, tuple[str, str]]:
+    """What differs: "scenario / step / track" → how it is on a simulated, and on a real node."""
+    different = {}
+    for name, kinds in found.items():
+        for step in kinds["simulated"]:
+            pair = [_shown(side.get(step) or {}) for side in (kinds["simulated"], kinds["real"])]
+            for track in sorted(pair[0].keys() | pair[1].keys()):
+                values = pair[0].get(track, ""), pair[1].get(track, "")
+                if values[0] != values[1]:
+                    different[f"{name} / {step} / {track}"] = values
+    return different
+
+
+def _shown(seen: Manifest) -> dict[str, str]:
+    """The tracks of a step, and what the module said, each as one text."""
+    shown = {track: " > ".join(values) for track, values in (seen.get("tracks") or {}).items() if values}
+    said = seen.get("said") or {}
+    if "msg" in said and said.get("failed"):
+        shown["reason"] = _reason(str(said["msg"]))
+    elif "results" not in said:
+        shown |= {name: str(value) for name, value in said.items() if isinstance(value, bool)}
+    return shown
+
+
+def _reason(message: str) -> str:
+    """The reason in a message such as "shop/web: ImagePullBackOff: Back-off pulling image ..."."""
+    reason = message.partition(": ")[2].partition(": ")[0] or message
+    # kubelet has one while it tries, and the other between two tries.
+    return reason.replace("ErrImagePull", "ImagePullBackOff")
+
+
+def unexpected(found: dict[str, tuple[str, str]]) -> list[str]:
+    """The differences that no pattern expects, one a line."""
+    return [
+        f"{place}\n    simulated: {simulated}\n    real:      {real}"
+        for place, (simulated, real) in found.items()
+        if not any(fnmatchcase(place, pattern) for pattern in EXPECTED)
+    ]
+
+
+if __name__ == "__main__":
+    for place, (on_simulated, on_real) in differences(json.loads(Path(sys.argv[1]).read_text())).items():
+        print(f"{place}\n    simulated: {on_simulated}\n    real:      {on_real}")

@@ -1,0 +1,180 @@
+"""What is done to VMs on both kinds of nodes, each scenario in a namespace of its own, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from real_node.compare import Stage, Step
+from real_node.images import BROKEN, GUEST
+
+_NOWHERE = "registry.invalid/nothing:1"
+
+
+def _create(**options: Any) -> Step:
+    return "create", lambda stage: _booted(stage, stage.declare(**options))
+
+
+def _booted(stage: Stage, said: Any) -> Any:
+    """Wait until the guest's agent has been reached."""
+    stage.until("the guest's agent", stage.condition("AgentConnected"))
+    return said
+
+
+def _power(state: str, *, boots: bool = False, **options: Any) -> Step:
+    def act(stage: Stage) -> Any:
+        said = stage.power(state, **options)
+        return _booted(stage, said) if boots else said
+
+    return state, act
+
+
+def _fails(**options: Any) -> Step:
+    """A VM that cannot start: what the wait says of it."""
+    return "create", lambda stage: stage.declare(**{"wait_timeout": 60, **options})
+
+
+def _delete(stage: Stage) -> Any:
+    return stage.task("virtual_machine", names=["web"], state="absent", wait=True)
+
+
+def _root(image: str = GUEST) -> list[dict[str, Any]]:
+    return [{"name": "root", "container_disk": image}]
+
+
+def _claim_and_boot(stage: Stage) -> None:
+    stage.make_claim("missing")
+    _booted(stage, None)
+
+
+def _with_claims(*names: str, hotpluggable: bool = True) -> list[dict[str, Any]]:
+    more = [{"name": name, "persistent_volume_claim": name, "hotpluggable": hotpluggable} for name in names]
+    return [*_root(), *more]
+
+
+def _claims(*names: str) -> Step:
+    def make(stage: Stage) -> None:
+        for name in names:
+            stage.make_claim(name)
+
+    return "claims", make
+
+
+def _plugged(stage: Stage, names: Iterable[str]) -> None:
+    """Wait until these claims, and no others, are plugged."""
+
+    def are() -> bool:
+        volumes = [item for item in stage.vmi()["status"].get("volumeStatus", ()) if item.get("hotplugVolume")]
+        return (
+            {item["name"] for item in volumes if item.get("phase") == "Ready"}
+            == set(names)
+            == {item["name"] for item in volumes}
+        )
+
+    stage.until(f"the disks {sorted(names)}", are)
+
+
+def _plug(step: str, *names: str) -> Step:
+    def act(stage: Stage) -> Any:
+        said = stage.declare(volumes=_with_claims(*names))
+        _plugged(stage, names)
+        return said
+
+    return step, act
+
+
+def _resize(step: str, **options: Any) -> Step:
+    def act(stage: Stage) -> Any:
+        said = stage.declare(**options)
+        topology, memory = options.get("cpu", {}).get("sockets"), options["memory"]
+
+        def arrived() -> bool:
+            status = stage.vmi()["status"]
+            sockets = status.get("currentCPUTopology", {}).get("sockets")
+            return (not topology or sockets == topology) and status["memory"]["guestCurrent"] == memory
+
+        stage.until(f"{options}", arrived, 200)
+        return said
+
+    return step, act
+
+
+def _instancetype(step: str, cpus: int, memory: str = "1Gi", **more: Any) -> Step:
+    options = {"name": "size", "cpu": {"guest": cpus}, "memory": {"guest": memory}, **more}
+    return step, lambda stage: stage.task("instancetype", **options)
+
+
+def _fleet(stage: Stage) -> Any:
+    entries = [{"name": name} for name in ("web", "worker")]
+    return stage.declare(name=None, memory=None, instancetype={"name": "size"}, virtual_machines=entries)
+
+
+def _refresh(stage: Stage, restart: str) -> Any:
+    return stage.task("controller_revision", state="refreshed", restart=restart, wait_timeout=400)
+
+
+def _soft_reboot(stage: Stage) -> Any:
+    said = stage.power("soft_rebooted")
+    if stage.kind == "real":  # where the guest goes down and comes back
+        stage.until("the end of the agent", lambda: not stage.condition("AgentConnected")())
+    return _booted(stage, said)
+
+
+_SMALL: dict[str, Any] = {"cpu": {"sockets": 1}, "memory": "1Gi"}
+
+SCENARIOS: dict[str, list[Step]] = {
+    "life": [
+        _create(),
+        ("inventory", lambda stage: stage.addresses()),
+        _power("paused"),
+        _power("unpaused"),
+        ("soft_rebooted", _soft_reboot),
+        _power("restarted", boots=True),
+        _power("stopped"),
+        _power("started", boots=True),
+        ("delete", _delete),
+    ],
+    "migration": [
+        _create(),
+        _power("migrated"),
+        ("stopped", lambda stage: stage.power("stopped", force=True, grace_period=0)),
+    ],
+    "disks": [
+        _claims("first", "second"),
+        _create(),
+        _plug("plug", "first"),
+        _plug("plug another", "first", "second"),
+        _plug("unplug", "second"),
+        _plug("unplug the last"),
+    ],
+    "size": [
+        _create(**_SMALL),
+        _resize("CPU", cpu={"sockets": 2}, memory="1Gi"),
+        _resize("memory", cpu={"sockets": 2}, memory="2Gi"),
+    ],
+    "fleet": [
+        _instancetype("instancetype", 1),
+        ("create", _fleet),
+        _instancetype("another size", 2),
+        ("refresh live", lambda stage: _refresh(stage, "never")),
+        _instancetype("another memory", 2, memory="1280Mi", io_threads_policy="shared"),
+        ("refresh with restart", lambda stage: _refresh(stage, "if_required")),
+    ],
+    "crash": [
+        _create(),
+        ("crash", lambda stage: stage.crash()),
+    ],
+    "no-image": [_fails(volumes=_root(_NOWHERE)), ("delete", _delete)],
+    "no-disk": [_fails(volumes=_root(BROKEN)), ("delete", _delete)],
+    "no-claim": [
+        _fails(volumes=_with_claims("missing", hotpluggable=False)),
+        ("claim", _claim_and_boot),
+        ("delete", _delete),
+    ],
+    "no-secret": [
+        _fails(access_credentials=[{"secret": "missing", "method": "ga", "users": ["debian"]}]),
+        ("delete", _delete),
+    ],
+    "no-node": [_fails(node_selector={"nowhere": "yes"}), ("delete", _delete)],
+    "no-room": [_fails(memory="900Gi"), ("delete", _delete)],
+}
