@@ -1,7 +1,10 @@
 """Guests that QEMU boots beside the real control plane: how they are reached, and what becomes of their VMs."""
 
+import json
+import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +27,7 @@ pytestmark = pytest.mark.own_cluster
 Facts = dict[str, Any]
 VMI = KINDS["VirtualMachineInstance"]
 IMAGE = "quay.io/containerdisks/debian:13"
+UNKNOWN = "quay.io/containerdisks/fedora:42"
 DATA = "/var/lib/kept"
 
 
@@ -85,6 +89,9 @@ class Local(NamedTuple):
         done = wait_until(answer, 300, 1)
         assert done.returncode == 0, done.stderr
         return str(done.stdout.strip())
+
+    def record(self, name: str) -> Path:
+        return self.folder / "run" / "guests" / self.vmi(name)["metadata"]["uid"] / "qemu.json"
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +164,40 @@ def test_data_and_port_outlive_a_restart(web: Local) -> None:
     after = web.info("web")["vmi"]
     assert after["uid"] != before["uid"] and after["ssh"] == before["ssh"]
     assert web.ssh("web", f"cat {DATA}") == "kept"
+
+
+def test_crashed_guest_is_started_again(web: Local) -> None:
+    before = web.vmi("web")["metadata"]["uid"]
+    os.kill(_pid(web.record("web")), signal.SIGKILL)
+    wait_until(lambda: web.vmi("web")["metadata"]["uid"] not in ("", before))
+    wait_until(lambda: web.info("web")["status"] == "Running")
+
+
+def test_stopped_guest_shuts_itself_down(web: Local) -> None:
+    wait_until(web.agent_is_there)
+    pid = _pid(web.record("web"))
+    web.power("stopped")
+    assert web.info("web")["status"] == "Stopped" and not Path(f"/proc/{pid}").exists()
+
+
+def test_vm_without_known_image_is_simulated(local: Local) -> None:
+    local.declare("other", boot={"container_disk": UNKNOWN})
+    vmi = local.info("other")["vmi"]
+    assert vmi["simulated_because"] == f"no entry of local_cluster_images matches {UNKNOWN}"
+    assert "ssh" not in vmi and local.agent_is_there("other")
+
+
+def test_console_shows_the_boot_of_the_guest(web: Local) -> None:
+    web.power("started")
+    log = web.record("web").parent / "console.log"
+    wait_until(lambda: "login" in log.read_text(errors="replace"))
+
+
+def test_end_of_the_cluster_ends_its_guests(web: Local, launch: Callable[..., Any]) -> None:
+    pid = _pid(web.record("web"))
+    launch("stop", "--dir", str(web.folder))
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def _pid(record: Path) -> int:
+    return int(json.loads(record.read_text())["pid"])
