@@ -46,9 +46,10 @@ def test_machine_has_the_size_of_the_domain() -> None:
 
 
 def test_cpus_that_can_be_plugged_are_left_out() -> None:
-    domain = FEDORA.replace('<vcpu placement="static">1', '<vcpu placement="static" current="1">4')
-    result = made(domain.replace('sockets="1" cores="1"', 'sockets="4" cores="1"'))
-    assert option(result, "-smp") == "1,maxcpus=4,sockets=4,cores=1,threads=1"
+    listed = "".join(f'<vcpu id="{cpu}" enabled="{"yes" if cpu < 2 else "no"}"></vcpu>' for cpu in range(8))
+    domain = FEDORA.replace('<vcpu placement="static">1</vcpu>', f"<vcpu>8</vcpu><vcpus>{listed}</vcpus>")
+    result = made(domain.replace('sockets="1" cores="1"', 'sockets="8" cores="1"'))
+    assert option(result, "-smp") == "2,maxcpus=8,sockets=8,cores=1,threads=1"
 
 
 @pytest.mark.parametrize(

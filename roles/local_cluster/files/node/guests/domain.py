@@ -196,8 +196,13 @@ def _machine(root: ElementTree.Element, host: Host, made: Arguments) -> None:
     topology, vcpu = root.find("cpu/topology"), root.find("vcpu")
     sizes = dict(topology.items()) if topology is not None else {}
     count = (vcpu.text or "1") if vcpu is not None else "1"
-    current = vcpu.get("current", count) if vcpu is not None else count
-    smp = [current, f"maxcpus={count}", *(f"{name}={sizes[name]}" for name in ("sockets", "cores", "threads") if sizes)]
+    # Those that can be plugged later are listed as disabled.
+    current = len(root.findall("vcpus/vcpu[@enabled='yes']")) or count
+    smp = [
+        str(current),
+        f"maxcpus={count}",
+        *(f"{name}={sizes[name]}" for name in ("sockets", "cores", "threads") if sizes),
+    ]
     memory = root.find("memory")
     size = int(memory.text or 0) * _UNITS[memory.get("unit", "KiB")] if memory is not None else 2**30
     made.plain += ["-nodefaults", "-no-user-config", "-display", "none", "-name", root.findtext("name") or "guest"]
