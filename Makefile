@@ -37,7 +37,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick check test nightly wheels test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image real-node wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
+.PHONY: help setup demo demo-guest quick check test nightly wheels test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image real-node wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -73,6 +73,15 @@ wheels: $(RUN)
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --retries 1 virtshape-local-cluster==$(VERSION) \
 	  $(if $(findstring ://,$(LOCAL_CLUSTER_WHEELS)),--extra-index-url "$(LOCAL_CLUSTER_WHEELS)",--no-index --find-links "$(LOCAL_CLUSTER_WHEELS)") \
 	  || echo "== LOCAL_CLUSTER_WHEELS: $(LOCAL_CLUSTER_WHEELS) has no wheels of $(VERSION) for this machine; compiling"
+
+# The second run changes nothing, and the larger guest still has the page.
+GUEST_STEPS := destroy create converge converge side_effect verify destroy
+
+demo-guest: $(RUN) $(HERE) ## a VM that boots, is configured over SSH, and is made larger with a restart: on a cluster of its own, without KVM in some minutes
+	@mkdir -p .cache/demo-guest && cp -r docs/examples/shop/. .cache/demo-guest
+	@image=$$(python tools/make_guest.py --minimal --install) && cd .cache/demo-guest && \
+	  export SHOP_IMAGE=$$image K8S_AUTH_KUBECONFIG=$$PWD/.cluster/kubeconfig && for step in $(GUEST_STEPS); do \
+	    echo "== $$step" && ansible-playbook molecule/guest/$$step.yml || { ansible-playbook molecule/guest/destroy.yml; exit 1; }; done
 
 programs:
 	@if $(PYTHON) tools/go_is_new_enough.py 2>/dev/null; then $(BUILD); fi
