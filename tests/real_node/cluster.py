@@ -23,7 +23,7 @@ from local_cluster import versions
 from local_cluster.build import ProgramSet
 from local_cluster.paths import FILES, Layout
 from real_node.build import Parts
-from real_node.images import kubevirt_images
+from real_node.images import QEMU, kubevirt_images
 from real_node.node import KIND_LABEL, Node
 
 Manifest = dict[str, Any]
@@ -75,8 +75,13 @@ class Cluster:
     def make_volume(self, name: str) -> str:
         """Make a PersistentVolume, a folder that is the same on both nodes, and return its name."""
         folder = self._folder / VOLUMES / name
-        folder.mkdir(mode=0o777)
-        folder.chmod(0o777)
+        folder.mkdir()
+        disk = folder / "disk.img"
+        # A volume that is plugged has one; for others, virt-launcher would make it.
+        with disk.open("wb") as file:
+            file.truncate(60 << 20)
+        for path in (folder, disk):
+            os.chown(path, QEMU, QEMU)
         spec = {
             "capacity": {"storage": "64Mi"},
             "accessModes": ["ReadWriteMany"],

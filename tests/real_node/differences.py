@@ -10,9 +10,14 @@ Manifest = dict[str, Any]
 
 EXPECTED = {
     "life / inventory / web answers there": "a simulated guest has no SSH server",
-    "life / soft_rebooted / * AgentConnected": "a simulated guest does not reboot",
+    "* / * / * AgentConnected": "the agent of a real guest comes after the boot, and leaves with the guest",
+    "migration / migrated / * Synchronized": "virt-handler loses the guest for a moment while it moves",
+    "disks / plug / * LiveMigratable": "virt-handler takes a moment to see that the plugged disk can move",
+    "disks / * / * volume *": "a real disk is detached, which takes a moment",
+    "disks / unplug / VM web Failure": "virt-controller fails once while the pod of the disk ends",
+    "crash / crash / *": "a simulated guest crashes only when it starts",
     "no-image / create / * printableStatus": "the simulated kubelet does not wait between two tries to pull an image",
-    "no-image / create / * Synchronized": "the same",
+    "no-image / create / * Synchronized": "the simulated kubelet does not wait between two tries to pull an image",
     "no-disk / *": "the simulated kubelet does not look into images",
     "* / * / VM* Ready": "how long a pod outlives its guest decides which reasons virt-controller gives in between",
 }

@@ -20,7 +20,8 @@ GUEST = "localhost/guest:1"
 BROKEN = "localhost/broken:1"
 """A container disk without a disk."""
 PAUSE = "localhost/pause:1"
-_QEMU = 107  # the user and the group as which KubeVirt runs QEMU
+QEMU = 107
+"""The user and the group as which KubeVirt runs QEMU."""
 _LEFT_OUT = ("./usr/include", "./usr/lib/modules", "./boot", "./var/cache", "./var/lib/apt", "./dev")
 _VIRTQEMUD = """#!/bin/sh
 # Debian has one daemon for all of libvirt's drivers; KubeVirt calls the one for QEMU.
@@ -53,8 +54,8 @@ def make(folder: Path, root: Path, programs: Path, kubevirt: Path, guest: Path) 
     release = kubevirt.name.partition("@v")[2]
     _archive(folder / "kubevirt.tar", kubevirt_images(release), [base, own], user="0")
     with tarfile.open(disk, "w") as layer:
-        _add_folder(layer, "disk", _QEMU)
-        _add(layer, "disk/guest.qcow2", guest.read_bytes(), mode=0o440, owner=_QEMU)
+        _add_folder(layer, "disk", QEMU)
+        _add(layer, "disk/guest.qcow2", guest.read_bytes(), mode=0o440, owner=QEMU)
     _archive(folder / "guest.tar", [GUEST], [disk])
     with tarfile.open(pause, "w") as layer:
         _add(layer, "pause", (programs / "pause").read_bytes(), mode=0o755)
@@ -78,18 +79,18 @@ def _add_kubevirt(layer: tarfile.TarFile, root: Path, programs: Path, kubevirt: 
     for name in ("qemu.conf", "virtqemud.conf"):
         _add(layer, f"etc/libvirt/{name}", (launcher / name).read_bytes())
     _add(layer, "etc/nsswitch.conf", (launcher / "nsswitch.conf").read_bytes())
-    _add_folder(layer, "etc/libvirt/hooks", _QEMU)
-    _add(layer, "etc/libvirt/hooks/qemu", (launcher / "qemu").read_bytes(), mode=0o755, owner=_QEMU)
-    _add_folder(layer, "var/log/libvirt", _QEMU)
-    _add_folder(layer, "home/qemu", _QEMU)
+    _add_folder(layer, "etc/libvirt/hooks", QEMU)
+    _add(layer, "etc/libvirt/hooks/qemu", (launcher / "qemu").read_bytes(), mode=0o755, owner=QEMU)
+    _add_folder(layer, "var/log/libvirt", QEMU)
+    _add_folder(layer, "home/qemu", QEMU)
     # Of a link from the root, virt-handler would find its own folder.
     _add_link(layer, "var/run", "../run")
     _add_link(layer, "usr/libexec/qemu-kvm", "../bin/qemu-system-x86_64")
     for name, debians in _FIRMWARE.items():
         _add_link(layer, f"usr/share/OVMF/{name}", debians)
-    accounts = {"passwd": f"qemu:x:{_QEMU}:{_QEMU}::/home/qemu:/bin/bash", "group": f"qemu:x:{_QEMU}:"}
+    accounts = {"passwd": f"qemu:x:{QEMU}:{QEMU}::/home/qemu:/bin/bash", "group": f"qemu:x:{QEMU}:"}
     for name, line in accounts.items():
-        kept = [entry for entry in (root / "etc" / name).read_text().splitlines() if f":x:{_QEMU}:" not in entry]
+        kept = [entry for entry in (root / "etc" / name).read_text().splitlines() if f":x:{QEMU}:" not in entry]
         _add(layer, f"etc/{name}", "".join(f"{entry}\n" for entry in [*kept, line]).encode())
 
 

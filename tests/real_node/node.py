@@ -69,8 +69,9 @@ class Node:
         for hierarchy in _hierarchies():
             folder = hierarchy / self.cgroup
             folder.mkdir(exist_ok=True)
-            if (hierarchy / "cgroup.controllers").exists():
-                controllers = (hierarchy / "cgroup.controllers").read_text().split()
+            known = hierarchy / "cgroup.controllers"
+            controllers = known.read_text().split() if known.exists() else []
+            if controllers:
                 (hierarchy / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
             for name in ("cpuset.cpus", "cpuset.mems"):
                 # Empty in a new cgroup of version 1, which then takes no process.
@@ -124,7 +125,7 @@ def _hierarchies() -> list[Path]:
     root = Path("/sys/fs/cgroup")
     if (root / "cgroup.controllers").exists():
         return [root]
-    return [folder for folder in sorted(root.iterdir()) if (folder / "cgroup.sane_behavior").exists()]
+    return [folder for folder in sorted(root.iterdir()) if (folder / "cgroup.procs").exists()]
 
 
 _CRI = 'plugins."io.containerd.grpc.v1.cri"'

@@ -115,6 +115,10 @@ def facts_of(drift: Drift) -> VMFacts:
     held.update(_of_guest(drift.vm, drift.known_vmi))
     # Whether another VM is broken, only its diagnosis says.
     unknown |= set() if is_settled(drift) else {BROKEN}
+    if metadata_of(drift.vm).get("deletionTimestamp"):
+        # The end of its guest is meant. Whether that had ended before, the last look says.
+        held.pop(STOPPED, None)
+        unknown.add(STOPPED)
     if drift.vmi is UNREAD_VMI:
         unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
     return VMFacts(held, frozenset(unknown))

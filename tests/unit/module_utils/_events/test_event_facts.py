@@ -189,6 +189,12 @@ def test_a_failed_start_is_the_same_end() -> None:
     assert facts.STOPPED not in found(once, vmi=instance("Succeeded")).held
 
 
+def test_guest_of_a_deleted_vm_was_to_end() -> None:
+    deleted = {**PLAIN, "metadata": {**PLAIN["metadata"], "deletionTimestamp": NEW}}
+    known = found(deleted, vmi=instance("Failed"))
+    assert facts.STOPPED not in known.held and facts.STOPPED in known.unknown
+
+
 def test_an_unreadable_instance_decides_nothing() -> None:
     assert {facts.RUNNING, facts.STOPPED, facts.UNSCHEDULABLE} <= found(PLAIN, vmi=UNREAD_VMI).unknown
 
