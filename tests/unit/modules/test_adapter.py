@@ -96,7 +96,7 @@ def test_secrets_are_hidden_in_large_results(run: Run, password: str, shown: boo
     template = {"spec": {"domain": domain}}
     vm = {"metadata": metadata, "spec": {"runStrategy": "Halted", "template": template}}
     store = Store({VMS: [vm], VMIS: [], REVISIONS: []})
-    found = run("virtual_machine_info", store, namespace="shop", password=password)
+    found = run("virtual_machine_info", store, namespace="shop", password=password, include=["refresh"])
     text = str(found["virtual_machines"])
     assert "web" in text and "scripted-token" not in text
     assert ("7391" in text) == shown
