@@ -34,7 +34,7 @@ class Stage:
     namespace: str
     seen: dict[str, Manifest] = field(default_factory=dict)
 
-    def declare(self, *, name: str = "web", **options: Any) -> Manifest:
+    def declare(self, *, name: str | None = "web", **options: Any) -> Manifest:
         """Run our `virtual_machine` for a small guest."""
         given = {
             "name": name,
@@ -48,7 +48,7 @@ class Stage:
             "wait_timeout": 400,
             **options,
         }
-        return self.task("virtual_machine", **given)
+        return self.task("virtual_machine", **{name: value for name, value in given.items() if value is not None})
 
     def power(self, state: str, name: str = "web", **options: Any) -> Manifest:
         given = {"names": [name], "state": state, "wait": True, "wait_timeout": 400, **options}
