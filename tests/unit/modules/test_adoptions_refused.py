@@ -1,27 +1,8 @@
 """Adoption of VMs that cannot be read, or that no instancetype fits."""
 
-from typing import Any
+from halted_vms import TYPES, store, vm
 
-from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, forbidden
-
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
-
-
-def vm(name: str, strategy: str = "Halted", memory: str = "2Gi", **spec: Any) -> Manifest:
-    template = {"spec": {"domain": {"devices": {}, "memory": {"guest": memory}}}}
-    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "resourceVersion": "1"}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": metadata,
-        "spec": {"runStrategy": strategy, "template": template, **spec},
-        "status": {"printableStatus": "Stopped"},
-    }
-
-
-def store(*vms: Manifest, **lists: list[Manifest]) -> Store:
-    sizes = {f"{TYPES}/{plural}": [] for plural in ("virtualmachineclusterinstancetypes",)}
-    return Store({VMS: list(vms), VMIS: [], REVISIONS: [], **sizes, **lists})
+from scripted_server import Run, Store, forbidden
 
 
 def test_adoption_of_vms_that_may_not_be_listed(run: Run) -> None:

@@ -3,27 +3,10 @@
 import threading
 from typing import Any
 
+from halted_vms import TYPES, store, vm
+
 from plugins.module_utils._resolver.kubevirt.instancetype.revision_store import controller_revision
-from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, status
-
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
-
-
-def vm(name: str, strategy: str = "Halted", memory: str = "2Gi", **spec: Any) -> Manifest:
-    template = {"spec": {"domain": {"devices": {}, "memory": {"guest": memory}}}}
-    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "resourceVersion": "1"}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": metadata,
-        "spec": {"runStrategy": strategy, "template": template, **spec},
-        "status": {"printableStatus": "Stopped"},
-    }
-
-
-def store(*vms: Manifest, **lists: list[Manifest]) -> Store:
-    sizes = {f"{TYPES}/{plural}": [] for plural in ("virtualmachineclusterinstancetypes",)}
-    return Store({VMS: list(vms), VMIS: [], REVISIONS: [], **sizes, **lists})
+from scripted_server import REVISIONS, Run, status
 
 
 def test_upgrade_fails_without_the_revision(run: Run) -> None:

@@ -3,29 +3,12 @@
 from typing import Any
 
 import pytest
+from halted_vms import store, vm
 
-from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, forbidden, status
+from scripted_server import Run, Store, forbidden, status
 
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
 ABOUT_VMS = ("virtual_machine_info", "controller_revision")
 EXPECTED = "expected a dictionary with the keys instancetype and preference, or one of them"
-
-
-def vm(name: str, strategy: str = "Halted", memory: str = "2Gi", **spec: Any) -> Manifest:
-    template = {"spec": {"domain": {"devices": {}, "memory": {"guest": memory}}}}
-    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "resourceVersion": "1"}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": metadata,
-        "spec": {"runStrategy": strategy, "template": template, **spec},
-        "status": {"printableStatus": "Stopped"},
-    }
-
-
-def store(*vms: Manifest, **lists: list[Manifest]) -> Store:
-    sizes = {f"{TYPES}/{plural}": [] for plural in ("virtualmachineclusterinstancetypes",)}
-    return Store({VMS: list(vms), VMIS: [], REVISIONS: [], **sizes, **lists})
 
 
 @pytest.mark.parametrize("module", ABOUT_VMS)

@@ -5,6 +5,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from captured_revisions import KUBEVIRT, Server, kept, named, vm
 
 from plugins.module_utils._cluster.client.errors import RequestFailed
 from plugins.module_utils._cluster.task import Task
@@ -13,69 +14,18 @@ from plugins.module_utils._cluster.writes.pruning import prunable, prune
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.api.write import delete
 from plugins.module_utils._resolver.change.step import Job
-from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
-from scripted_server import REVISIONS, Manifest, listed, session_with, status
+from scripted_server import REVISIONS, Manifest, session_with, status
 
-KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
 SNAPSHOTS = "/apis/snapshot.kubevirt.io/{}/namespaces/shop/{}"
 CONTENTS, RESTORES = (
     SNAPSHOTS.format("v1beta1", name) for name in ("virtualmachinesnapshotcontents", "virtualmachinerestores")
 )
 OLD_CONTENTS = SNAPSHOTS.format("v1alpha1", "virtualmachinesnapshotcontents")
 POOLS = "/apis/pool.kubevirt.io/v1beta1/namespaces/shop/virtualmachinepools"
-NO_SUCH_API = status(404, "the server could not find the requested resource", "NotFound")
 
 
-def vm(generation: int, name: str = "db") -> Manifest:
-    return {
-        "kind": "VirtualMachine",
-        "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"},
-        "spec": {"instancetype": {"name": "big", "kind": "VirtualMachineInstancetype"}, "template": {"spec": {}}},
-        "status": {
-            "instancetypeRef": {
-                "name": "big",
-                "kind": "VirtualMachineInstancetype",
-                "controllerRevisionRef": {"name": named(generation, name)},
-            }
-        },
-    }
-
-
-def named(generation: int, name: str = "db") -> str:
-    return f"{name}-big-v1beta1-it-{generation}"
-
-
-def kept(generation: int, name: str = "db") -> Manifest:
-    spec = {"cpu": {"guest": generation}, "memory": {"guest": "1Gi"}}
-    metadata = {"name": "big", "namespace": "shop", "uid": "it", "generation": generation}
-    created = revision_store.controller_revision(
-        vm(1, name), {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
-    )
-    return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
-
-
-class Server:
-    """A server with answers to LISTs; asked: the paths in order. Writes are kept, too, and carried out on `objects`."""
-
-    def __init__(self, **more: Any) -> None:
-        self.lists: dict[str, Any] = {
-            REVISIONS: [kept(generation) for generation in (1, 2, 3, 10)],
-            f"{KUBEVIRT}/virtualmachines": [vm(10)],
-        }
-        self.asked: list[tuple[str, str]] = []
-        for path, items in more.items():
-            self.lists[path] = items
-
-    def __call__(self, method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
-        self.asked.append((method, path))
-        if method != "GET":
-            return 200, {}
-        collection, _slash, name = path.rpartition("/")
-        if collection == REVISIONS:
-            named = [item for item in self.lists[REVISIONS] if item["metadata"]["name"] == name]
-            return (200, named[0]) if named else status(404, f"{name} not found", "NotFound")
-        result = self.lists.get(path, NO_SUCH_API)
-        return result if isinstance(result, tuple) else (200, listed(*result))
+class Namespace(Server):
+    """The server, and what may be pruned of its namespace."""
 
     def prunable(self, keep: int = 0) -> list[str]:
         with session_with(self) as session:
@@ -87,12 +37,12 @@ def content(**spec: Any) -> Manifest:
 
 
 def test_newest_and_used_revisions_are_kept() -> None:
-    assert Server().prunable() == [named(1), named(2), named(3)]
-    assert Server().prunable(keep=1) == [named(1), named(2)]
+    assert Namespace().prunable() == [named(1), named(2), named(3)]
+    assert Namespace().prunable(keep=1) == [named(1), named(2)]
 
 
 def test_revisions_are_listed_before_objects_using_them() -> None:
-    server = Server()
+    server = Namespace()
     server.prunable()
     paths = [path for _method, path in server.asked]
     assert paths.index(REVISIONS) < min(index for index, path in enumerate(paths) if path != REVISIONS)
@@ -102,7 +52,7 @@ def test_revisions_are_listed_before_objects_using_them() -> None:
 def test_a_snapshot_holds_a_revision(path: str) -> None:
     # The first one's name begins like the tenth's.
     held = content(instancetype={"name": "big", "revisionName": named(1)})
-    assert Server(**{path: [held]}).prunable() == [named(2), named(3)]
+    assert Namespace(**{path: [held]}).prunable() == [named(2), named(3)]
 
 
 @pytest.mark.parametrize("version", ["v1beta1", "v1alpha1"])
@@ -110,13 +60,13 @@ def test_a_pool_holds_what_its_template_names(version: str) -> None:
     template = {"spec": {"instancetype": {"name": "big", "revisionName": named(1)}, "template": {"spec": {}}}}
     pool = {"metadata": {"name": "db", "namespace": "shop"}, "spec": {"virtualMachineTemplate": template}}
     path = f"/apis/pool.kubevirt.io/{version}/namespaces/shop/virtualmachinepools"
-    assert Server(**{path: [pool]}).prunable() == [named(2), named(3)]
+    assert Namespace(**{path: [pool]}).prunable() == [named(2), named(3)]
 
 
 def test_snapshot_with_status_retains_revision() -> None:
     held = content()
     held["spec"]["source"]["virtualMachine"]["status"] = vm(2)["status"]
-    assert Server(**{CONTENTS: [held]}).prunable() == [named(1), named(3)]
+    assert Namespace(**{CONTENTS: [held]}).prunable() == [named(1), named(3)]
 
 
 def restore(target: str, complete: bool, **spec: Any) -> Manifest:
@@ -129,7 +79,7 @@ def restore(target: str, complete: bool, **spec: Any) -> Manifest:
 
 def test_restore_patch_keeps_its_revision() -> None:
     patch = f'{{"op": "replace", "path": "/spec/instancetype/revisionName", "value": "{named(2)}"}}'
-    server = Server(**{RESTORES: [restore("other", complete=True, patches=[patch])]})
+    server = Namespace(**{RESTORES: [restore("other", complete=True, patches=[patch])]})
     assert server.prunable() == [named(1), named(3)]
 
 
@@ -140,15 +90,15 @@ def test_prune_skips_revisions_of_running_restores() -> None:
         REVISIONS: [kept(1), kept(10), kept(1, "web"), kept(2, "web"), ownerless],
         f"{KUBEVIRT}/virtualmachines": [vm(10), vm(2, "web")],
     }
-    under_way = Server(**everything, **{RESTORES: [restore("web", complete=False)]})
+    under_way = Namespace(**everything, **{RESTORES: [restore("web", complete=False)]})
     assert under_way.prunable() == [named(1)]
-    done = Server(**everything, **{RESTORES: [restore("web", complete=True)]})
+    done = Namespace(**everything, **{RESTORES: [restore("web", complete=True)]})
     assert sorted(done.prunable()) == sorted([named(1), named(1, "web"), named(7, "new")])
 
 
 @pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", POOLS, CONTENTS, RESTORES])
 def test_unreadable_referrers_prevent_pruning(path: str) -> None:
-    server = Server(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
+    server = Namespace(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
     with pytest.raises(RequestFailed, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
         server.prunable()
 
@@ -157,14 +107,14 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
     """A VM that is created anew meanwhile gets others of the same names."""
     revision = kept(1)
     revision["metadata"]["uid"] = "first"
-    server = Server(**{REVISIONS: [revision], f"{KUBEVIRT}/virtualmachines": []})
+    server = Namespace(**{REVISIONS: [revision], f"{KUBEVIRT}/virtualmachines": []})
     with session_with(server) as session, mock.patch.object(pruning, "delete", wraps=delete) as deletion:
         prune(session, prunable(session, "shop", keep=0), Task(concurrency=1))
     assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/{named(1)}", "first")]
 
 
 def test_failed_deletion_does_not_stop_the_others() -> None:
-    server = Server()
+    server = Namespace()
     revisions = [Job(ObjectKey("ControllerRevision", "shop", name), "") for name in "abc"]
     refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
 
