@@ -12,7 +12,7 @@ PLUGINS = Path(__file__).parents[3] / "plugins"
 OF_ACTIONS = {"_connection", "_display", "_find_needle", "_loader", "_task", "_templar"}
 OF_ACTIONS |= {"_execute_module", "_requires_connection", "_supports_async", "_supports_check_mode"}
 # Only some of the supported versions have these.
-OF_SOME_VERSIONS = {"_ANSIBLE_PROFILE", "_PARSED_MODULE_ARGS", "_internal"}
+OF_SOME_VERSIONS = {"_ANSIBLE_PROFILE", "_PARSED_MODULE_ARGS", "_internal", "_record_module_result"}
 USED = {
     "plugin_utils/_direct_execution.py": {
         # The arguments that a module gets, what it returns, and the environment that it runs in.
@@ -27,7 +27,7 @@ USED = {
         "_global_deprecations",
         "_internal",
     },
-    "module_utils/_cluster/modules/adapter.py": {"_diff", "_load_params", "_return_formatted"},
+    "module_utils/_cluster/modules/adapter.py": {"_diff", "_load_params", "_record_module_result", "_return_formatted"},
     # These are the secrets in an entry.
     "module_utils/_cluster/modules/declaration.py": {"_no_log_values"},
 }

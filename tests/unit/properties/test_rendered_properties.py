@@ -12,7 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES
 
-from plugins.module_utils._cluster.writes import plan_writes
+from plugins.module_utils._cluster.writes import engine
 from scripted_server import Store, session_with
 from vm_strategies import OPTIONS
 
@@ -42,15 +42,15 @@ def host() -> Iterator[str]:
 def sent(host: str, module: str, options: Manifest) -> tuple[list[Manifest], Manifest]:
     """The objects that a declaration sends, and its result."""
     writes: list[Manifest] = []
-    send = plan_writes.send
+    send = engine.send
 
-    def record(session: Any, write: Any) -> Any:
+    def record(session: Any, write: Any, *more: Any) -> Any:
         assert write.method == "PATCH"
         writes.append(write.body)
-        return send(session, write)
+        return send(session, write, *more)
 
     where = {"host": host, "api_key": "scripted-token", "retry_timeout": 0, "preflight": "off"}
-    with mock.patch.object(plan_writes, "send", record):
+    with mock.patch.object(engine, "send", record):
         return writes, execute(module, {**where, **options})
 
 
