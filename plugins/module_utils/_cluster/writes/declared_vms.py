@@ -16,9 +16,9 @@ from ..client.concurrency import map_concurrently
 from ..client.session import Session
 from ..task import Task
 from .declare import DeclaredKind, ownership
+from .declared_restarts import restart_declared
 from .deletion import await_dependents, await_old_dependents
 from .engine import run
-from .restarts import restart_declared
 from .vm_extension import VMTask
 
 _Await = Callable[[Session, str, "list[Manifest]", float], "dict[str, str]"]

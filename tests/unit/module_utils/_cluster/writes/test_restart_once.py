@@ -11,7 +11,7 @@ import pytest
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import engine, restarts
-from plugins.module_utils._cluster.writes.restarts import restart_declared
+from plugins.module_utils._cluster.writes.declared_restarts import restart_declared
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.restarts import restart_declared
+from plugins.module_utils._cluster.writes.declared_restarts import restart_declared
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change import guest_steps
 from plugins.module_utils._resolver.change.declared import APPLY, NOT_PLANNED, DeclareJob, declare_job
