@@ -45,6 +45,7 @@ NOT_RUN = {
     ("docs/clusters.md", "Deploy the catalog of the company"): "takes its clusters from an inventory",
     ("docs/from_kubevirt_core.md", "With kubevirt.core"): "is a task of another collection; tested to declare the same",
     ("docs/inventory.md", "The VMs of the shop"): "takes its VMs from an inventory; tested with the playbooks' limits",
+    ("docs/guests.md", "Start a cluster with guests"): "starts a cluster; tested with guests of the local cluster",
     ("docs/local_cluster.md", "Start two clusters"): "starts clusters; tested with the role",
     ("docs/local_cluster.md", "Use the second"): "needs the cluster of the example before",
     ("docs/local_cluster.md", "Let a tenth of all writes fail, and every watch end after 100 events"): (
