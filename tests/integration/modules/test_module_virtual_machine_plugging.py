@@ -12,6 +12,7 @@ from modules_support import warned
 COLD = {"name": "data", "persistent_volume_claim": "one"}
 DRIVE = {"name": "iso", "device": "cdrom", "bus": "sata"}
 LOADED = {**DRIVE, "persistent_volume_claim": "one", "hotpluggable": True}
+SECOND = {**BLANK, "name": "second"}
 OTHER = {**LOADED, "persistent_volume_claim": "two"}
 
 
@@ -23,6 +24,8 @@ OTHER = {**LOADED, "persistent_volume_claim": "two"}
         ([], [BLANK], {"root": "", "blank": "web-blank"}),
         ([DATA], [], {"root": ""}),
         ([BLANK], [], {"root": ""}),
+        ([BLANK, SECOND], [BLANK], {"root": "", "blank": "web-blank"}),
+        ([BLANK], [SECOND], {"root": "", "second": "web-second"}),
         ([DATA, DRIVE], [DRIVE], {"root": "", "iso": ""}),
         ([DRIVE], [LOADED], {"root": "", "iso": "one"}),
         ([LOADED], [DRIVE], {"root": "", "iso": ""}),

@@ -18,7 +18,6 @@ CREATE = "create"
 APPLY = "apply"
 DELETE = "delete"
 _TEMPLATE: Final = ("spec", "template")
-_TEMPLATES: Final = ("spec", "dataVolumeTemplates")
 _POD: Final = (*_TEMPLATE, "spec")
 # The object differs from its declaration and is left alone on purpose.
 KEEP = "keep"
@@ -109,7 +108,9 @@ def present(
     # The object must be valid after the patch: interfaces must not go without their networks. And admission writes
     # templates of volumes anew with a patch, so that they would be shared, and stay without their volume.
     if any(is_inside(field, _POD) for field in to_patch):
-        to_patch |= largest(field for field in removed if is_inside(field, _POD) or is_inside(field, _TEMPLATES))
+        to_patch |= largest(
+            field for field in removed if is_inside(field, _POD) or is_inside(field, rewrites.TEMPLATES)
+        )
         to_patch = {
             field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
         }

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields
 from ..api.keys import PLUGGED_VOLUMES_ANNOTATION
 from ..api.managed_fields import FieldPath
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, claim_of, name_of
 from ..api.tree import copy, set_at, value_at
 from ..ownership.writers import FORCE
-from .rewrites import DISKS, INTERFACES, NETWORKS, NEVER, REWRITES, VOLUMES, taken_back
+from .rewrites import DISKS, INTERFACES, NETWORKS, NEVER, REWRITES, TEMPLATES, VOLUMES, taken_back
 
 # The sources of volumes that can be plugged in → the option, and the field with its value.
 _OPTIONS: Final = {
@@ -161,7 +161,8 @@ def is_part_of(part: Any, container: Any) -> bool:
 
 
 def unplug_patch(manifest: Manifest, live: Manifest) -> dict[FieldPath, Any] | None:
-    """A merge patch that removes plugged volumes with their disks, which KubeVirt accepts only together; else None.
+    """A merge patch that removes plugged volumes with their disks and with the templates that made them, which KubeVirt
+    accepts only together; else None.
 
     manifest: the one to apply. One that declares disks needs no patch.
     """
@@ -176,7 +177,12 @@ def unplug_patch(manifest: Manifest, live: Manifest) -> dict[FieldPath, Any] | N
     }
     disks = value_at(live, DISKS) or []
     remaining = [disk for disk in disks if disk.get("name") not in gone]
-    return None if remaining == disks else {VOLUMES: volumes, DISKS: remaining or None}
+    if remaining == disks:
+        return None
+    claims = set(map(claim_of, volumes))
+    makes_others = any(name_of(template) not in claims for template in value_at(live, TEMPLATES) or ())
+    templates = {TEMPLATES: value_at(manifest, TEMPLATES)} if makes_others else {}
+    return {VOLUMES: volumes, DISKS: remaining or None, **templates}
 
 
 def _source(volume: Manifest) -> str:

@@ -18,6 +18,7 @@ RUN_STRATEGY: Final[FieldPath] = ("spec", "runStrategy")
 RUNNING: Final[FieldPath] = ("spec", "running")
 VOLUMES: Final[FieldPath] = (*_VMI, "volumes")
 DISKS: Final[FieldPath] = (*_VMI, "domain", "devices", "disks")
+TEMPLATES: Final[FieldPath] = ("spec", "dataVolumeTemplates")
 NETWORKS: Final[FieldPath] = (*_VMI, "networks")
 INTERFACES: Final[FieldPath] = (*_VMI, "domain", "devices", "interfaces")
 _PCI_TOPOLOGY: Final[FieldPath] = (*_TEMPLATE, "metadata", "annotations", "kubevirt.io/pci-topology-version")
@@ -30,7 +31,7 @@ _RESTORED: Final = "restore.kubevirt.io/lastRestoreUID"
 _CLONE: Final = "tmp-restore-"
 
 # Where a restore puts other volumes.
-_RESTORED_FIELDS: Final = tuple(".".join(field) for field in (("spec", "dataVolumeTemplates"), VOLUMES, DISKS))
+_RESTORED_FIELDS: Final = tuple(".".join(field) for field in (TEMPLATES, VOLUMES, DISKS))
 
 NEVER: Final = "never"
 IF_SEEN: Final = "if seen"
@@ -56,7 +57,7 @@ class Rewrite(NamedTuple):
 REWRITES: Final = (
     # A snapshot is restored into the VM. The declared disks are those before the restore.
     Rewrite(
-        (("spec", "dataVolumeTemplates"), _VMI),
+        (TEMPLATES, _VMI),
         frozenset({CONTROLLER}),
         annotation=_RESTORED,
     ),

@@ -9,7 +9,7 @@ from plugins.module_utils._resolver.api.tree import copy, set_at, value_at
 from plugins.module_utils._resolver.declare import plan, rewrites
 from plugins.module_utils._resolver.declare import virtual_machine as vms
 from plugins.module_utils._resolver.declare.plugged import adapted as adapted_vm
-from plugins.module_utils._resolver.declare.plugged import plugged_warnings
+from plugins.module_utils._resolver.declare.plugged import plugged_warnings, unplug_patch
 from plugins.module_utils._resolver.declare.rewrites import (
     API,
     CONTROLLER,
@@ -17,6 +17,7 @@ from plugins.module_utils._resolver.declare.rewrites import (
     INTERFACES,
     NETWORKS,
     RUN_STRATEGY,
+    TEMPLATES,
     VOLUMES,
 )
 
@@ -282,6 +283,22 @@ def test_warnings_name_how_to_declare_a_volume(disk: VM, options: str) -> None:
     first, second = plugged_warnings([data_volume, dump], current)
     assert f"add {{name: data, data_volume: big, hotpluggable: true{options}}} to volumes" in first
     assert second == "volumes: dump holds a memory dump and stays until `virtctl memory-dump remove`"
+
+
+@pytest.mark.parametrize("kept", [[], ["kept"]])
+def test_unplugged_disks_go_with_their_templates(kept: list[str]) -> None:
+    def made(*names: str) -> VM:
+        volumes = [{"name": name, "dataVolume": {"name": name, "hotpluggable": True}} for name in names]
+        templates = {TEMPLATES: [{"metadata": {"name": name}} for name in names]} if names else {}
+        return vm({VOLUMES: [ROOT, *volumes], **templates})
+
+    before = made(*kept, "gone")
+    set_at(before, DISKS, [{"name": "gone", "disk": {"bus": "scsi"}}])
+    assert unplug_patch(made(*kept), before) == {
+        VOLUMES: value_at(made(*kept), VOLUMES),
+        DISKS: None,
+        TEMPLATES: [{"metadata": {"name": name}} for name in kept] or None,
+    }
 
 
 def test_recorded_hardware_is_not_taken_back() -> None:
