@@ -54,7 +54,7 @@ def archive(init: str, busybox: bytes, drivers: list[tuple[str, bytes]]) -> byte
     order = "".join(f"{name}\n" for name, _ in drivers).encode()
     entries = [
         *((folder, _FOLDER | 0o755, b"") for folder in ("bin", "dev", "proc", "sys", "root", "modules")),
-        ("init", _FILE | 0o755, init.encode()),
+        ("init", _FILE | 0o755, f"#!/bin/busybox sh\n{init}".encode()),
         ("bin/busybox", _FILE | 0o755, busybox),
         ("modules/order", _FILE | 0o644, order),
         *((f"modules/{name}.ko", _FILE | 0o644, content) for name, content in drivers),

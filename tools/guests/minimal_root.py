@@ -74,7 +74,7 @@ def _complete(root: Path) -> None:
             copied = root / _PLACES.get(path.name, f"usr/lib/guest/{path.name}")
             copied.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copied)
-            copied.chmod(0o644 if path.name in ("inittab", "network_data.py", "user_data.py") else 0o755)
+            copied.chmod(0o755 if os.access(path, os.X_OK) else 0o644)
     (etc / "dropbear").mkdir(exist_ok=True)
     applets = subprocess.run([root / "usr/bin/busybox", "--list"], stdout=subprocess.PIPE, text=True, check=True)
     for applet in applets.stdout.splitlines():

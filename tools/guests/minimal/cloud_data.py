@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -ES
 """Gives the guest what its seed holds, as cloud-init does: `early` before logins, `late` for commands.
 
 A seed is a disk with the label `cidata` (NoCloud) or `config-2` (config drive). Users, passwords and files are made

@@ -149,10 +149,21 @@ async def accelerator() -> str:
 
 
 async def _boots(name: str) -> bool:
-    """Whether a boot sector runs. That a device is there says little: machines without virtualization may have it."""
+    """Whether a boot sector runs on the CPU that guests get: a nested hypervisor may boot a plain one, and not that."""
     sector = Path("trial.img").absolute()
     sector.write_bytes(_TRIAL.ljust(2**20, b"\0"))  # a BIOS takes no smaller disk
-    arguments = ["-nodefaults", "-no-user-config", "-display", "none", "-machine", f"q35,accel={name}", "-m", "16M"]
+    arguments = [
+        "-nodefaults",
+        "-no-user-config",
+        "-display",
+        "none",
+        "-machine",
+        f"q35,accel={name}",
+        "-cpu",
+        "host",
+        "-m",
+        "16M",
+    ]
     arguments += ["-drive", f"file={sector},format=raw,if=ide", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
