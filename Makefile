@@ -96,9 +96,9 @@ wheel: control-plane ## pack what control-plane built into Python wheels for thi
 side-by-side: $(RUN) $(HERE)
 	@$(MAKE) --no-print-directory --jobs 3 $(READY) control-plane guest-image
 
-# Without an image, tests of guests are skipped, and say why.
+# Without an image, tests of guests are skipped, and say why. Packages of the system are installed on machines of CI only.
 guest-image:
-	@$(BIN)/python tools/make_guest.py --minimal --install >/dev/null || true
+	@$(BIN)/python tools/make_guest.py --minimal $(if $(CI),--install) >/dev/null || true
 
 quick: setup ## after each change, in half a minute: what changed is formatted, linted and typed, and the pure tests
 	@python tools/quick.py
