@@ -72,7 +72,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     # An alias that Ansible warns of beside its name.
     ("virtual_machine_info", {"namespace": "shop", "validate_certs": False, "verify_ssl": False}),
     ("virtual_machine_power", {"names": ["web"], "namespace": "shop", "state": "started"}),
-    ("virtual_machine_snapshot", {"names": ["web"], "namespace": "shop", "snapshot": "{name}-before"}),
+    ("virtual_machine_snapshot", {"names": ["web"], "namespace": "shop", "snapshot": "{name}-before", "wait": False}),
     ("virtual_machine_template", {"name": "linux", "namespace": "shop", "virtual_machine": {"spec": VM["spec"]}}),
     ("virtual_machine_template_info", {"namespace": "shop"}),
 ]

@@ -75,7 +75,7 @@ def test_cpio_unpacks_the_initial_ram_disk(tmp_path: Path) -> None:
     subprocess.run(["cpio", "--quiet", "-id", "-D", tmp_path], input=archive, check=True)
     assert (tmp_path / "modules/order").read_text() == "failover\nvirtio_net\n"
     assert (tmp_path / "modules/virtio_net.ko").read_bytes() == b"three"
-    assert (tmp_path / "init").read_text() == "#!init" and os.access(tmp_path / "init", os.X_OK)
+    assert (tmp_path / "init").read_text() == "#!/bin/busybox sh\n#!init" and os.access(tmp_path / "init", os.X_OK)
 
 
 def test_boot_record_has_one_active_partition() -> None:
