@@ -27,7 +27,7 @@ _SIZE: Final = (
     *_THREADS,
 )
 # Templates set these fields only for guests with several vCPUs, because a guest with one has no use for them.
-_WITH_SIZE: Final = (("domain", "devices", "networkInterfaceMultiqueue"), ("domain", "devices", "blockMultiQueue"))
+WITH_SIZE: Final = (("domain", "devices", "networkInterfaceMultiqueue"), ("domain", "devices", "blockMultiQueue"))
 
 
 class TemplateVM(NamedTuple):
@@ -98,8 +98,8 @@ def _read(place: int, template: Manifest) -> TemplateVM | None:
         # Only the schema of a VM says what is in lists.
         return None
     size, system = _size(vm, spec, demands), _system(vm)
-    multiqueue = any(value_at(spec, path) for path in _WITH_SIZE)
-    for path in (*(tuple(demand.split(".")) for demand in demands), *_SIZE, *_WITH_SIZE):
+    multiqueue = any(value_at(spec, path) for path in WITH_SIZE)
+    for path in (*(tuple(demand.split(".")) for demand in demands), *_SIZE, *WITH_SIZE):
         remove_at(spec, path)
     for matcher_field in MATCHER_FIELDS:
         vm["spec"].pop(matcher_field.name, None)

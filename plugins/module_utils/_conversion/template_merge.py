@@ -14,11 +14,10 @@ from .._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from .._resolver.api.tree import copy, remove_at, set_at, value_at
 from .._templates.conversion import KIND
 from .._templates.substitution import references
+from .template_groups import WITH_SIZE
 
 _VM: Final = ("spec", "virtualMachine")
-_DEVICES: Final = (*_VM, "spec", "template", "spec", "domain", "devices")
-# Templates set these for guests with several vCPUs only, because a guest with one has no use for them.
-_QUEUES: Final = ((*_DEVICES, "networkInterfaceMultiqueue"), (*_DEVICES, "blockMultiQueue"))
+_QUEUES: Final = tuple((*_VM, "spec", "template", "spec", *path) for path in WITH_SIZE)
 _METADATA: Final = (("metadata",), (*_VM, "metadata"), (*_VM, "spec", "template", "metadata"))
 _MAPS: Final = ("labels", "annotations")
 _TEMPLATE_LABEL: Final = "vm.kubevirt.io/template"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from ..._columns import aligned
-from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.manifest import condition_of
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.change.drift import Drift
 from .results import printable_status
@@ -41,13 +41,9 @@ def _row(vm: Drift, now: datetime) -> list[str]:
     created = str(vm.vm["metadata"].get("creationTimestamp") or "")
     names = [matcher_field.matcher_or_empty(vm.vm).get("name") or "-" for matcher_field in MATCHER_FIELDS]
     marks = ["yes" if drifted is True else "-" for drifted in (vm.drifted, vm.restart_required)]
+    ready = str(condition_of(vm.vm, "Ready").get("status") or "")
     age = human_duration(int((now - datetime.strptime(created, _TIME)).total_seconds())) if created else "<unknown>"
-    return [vm.namespace, vm.name, age, printable_status(vm.vm), _ready(vm.vm), *names, *marks]
-
-
-def _ready(vm: Manifest) -> str:
-    conditions = (vm.get("status") or {}).get("conditions") or []
-    return next((str(item.get("status")) for item in conditions if item.get("type") == "Ready"), "")
+    return [vm.namespace, vm.name, age, printable_status(vm.vm), ready, *names, *marks]
 
 
 def human_duration(seconds: int) -> str:
