@@ -141,6 +141,13 @@ def name_of(options: Mapping[str, Any]) -> str:
     return f"kubeconfig {source}" if isinstance(source, str) and not _CONTENT.search(source) else "kubeconfig"
 
 
+def is_missing(options: Mapping[str, Any]) -> bool:
+    """Whether none of the files of the default kubeconfig exists, which counts without the option."""
+    return options.get("kubeconfig") is None and not any(
+        Path(path).expanduser().exists() for path in _default().split(os.pathsep) if path
+    )
+
+
 def read(options: Mapping[str, Any]) -> Access | None:
     """What the options mean: kubeconfig (paths or content) and context; None if there is no kubeconfig.
 

@@ -194,8 +194,9 @@ def _of_pod(options: dict[str, Any]) -> tuple[Settings, str]:
         if not options.get("api_key"):
             account.authorization = _TokenFile(str(token), "service account").authorization
         return account, ""
+    named = "does not exist" if kubeconfig.is_missing(options) else "names none"
     raise ConnectionFailed(
-        f"no cluster is configured ({kubeconfig.name_of(options)} names none, and {problem}); set kubeconfig, or host"
+        f"no cluster is configured ({kubeconfig.name_of(options)} {named}, and {problem}); set kubeconfig, or host"
         " and api_key, or K8S_AUTH_KUBECONFIG",
         final=True,
     )

@@ -91,8 +91,16 @@ def test_an_unknown_context() -> None:
         configure({"kubeconfig": KUBECONFIG, "context": "three"})
 
 
-def test_missing_cluster_is_an_error() -> None:
-    with pytest.raises(ConnectionFailed, match=r"no cluster is configured \(.*\); set kubeconfig, or host and api_key"):
+@pytest.mark.parametrize(("exists", "problem"), [(True, "names none"), (False, "does not exist")])
+def test_missing_cluster_is_an_error(
+    exists: bool, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config"
+    if exists:
+        path.write_text("apiVersion: v1\nkind: Config\n")
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    message = rf"no cluster is configured \(kubeconfig {path} {problem}, and .*\); set kubeconfig, or host and api_key"
+    with pytest.raises(ConnectionFailed, match=message):
         configure({})
 
 
