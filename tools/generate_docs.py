@@ -28,6 +28,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import module_docs  # noqa: E402
 import public_names  # noqa: E402
 
+from plugins.module_utils._cluster.modules.declaration import with_states  # noqa: E402
+from plugins.module_utils._git.cluster.rendered_state import RENDERED  # noqa: E402
 from plugins.module_utils._resolver.api.fields import ENUMS  # noqa: E402
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
 from plugins.module_utils._resolver.api.schema import TYPES  # noqa: E402
@@ -44,10 +46,15 @@ class Declared(NamedTuple):
     type_name: str = ""
 
 
+STATES = (RENDERED,)
 MODULES = {
-    "virtual_machine": Declared("VM", VM_OPTIONS.spec),
-    "instancetype": Declared("instancetype", manifests.argument_spec(INSTANCETYPE), INSTANCETYPE.spec_type),
-    "preference": Declared("preference", manifests.argument_spec(PREFERENCE), PREFERENCE.spec_type),
+    "virtual_machine": Declared("VM", with_states(VM_OPTIONS.spec, STATES)),
+    "instancetype": Declared(
+        "instancetype", with_states(manifests.argument_spec(INSTANCETYPE), STATES), INSTANCETYPE.spec_type
+    ),
+    "preference": Declared(
+        "preference", with_states(manifests.argument_spec(PREFERENCE), STATES), PREFERENCE.spec_type
+    ),
 }
 
 HEADER = '''\
@@ -126,6 +133,8 @@ def _own(module: str, spec: dict[str, Any], above: str = "") -> dict[str, Any]:
         row = VM_OPTIONS.rows.get(path) if module == "virtual_machine" else None
         own = row.description if row is not None else descriptions()[module].get(path)
         text = own or descriptions()["object"][path]
+        if path == "state":
+            text = [*([text] if isinstance(text, str) else text), *(state.description for state in STATES)]
         documented[name] = {"description": text, **{key: option[key] for key in _DOCUMENTED if key in option}}
         if inner := option.get("options"):
             documented[name]["suboptions"] = _own(module, inner, f"{path}.")

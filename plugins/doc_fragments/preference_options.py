@@ -651,8 +651,8 @@ options:
   state:
     description:
       - Whether the object must exist as declared, or must not exist.
-      - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). All entries of a task
-        are rendered, or none.
+      - With V(rendered), the task connects to nothing and returns the manifests of new objects as RV(rendered). All
+        entries of a task are rendered, or none.
     type: str
     default: present
     choices: [present, absent, rendered]
@@ -725,8 +725,8 @@ options:
       state:
         description:
           - Whether the object must exist as declared, or must not exist.
-          - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). All entries of a
-            task are rendered, or none.
+          - With V(rendered), the task connects to nothing and returns the manifests of new objects as RV(rendered). All
+            entries of a task are rendered, or none.
         type: str
         choices: [present, absent, rendered]
       labels: *id017

@@ -23,9 +23,8 @@ options:
       - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
         returns for a VM.
       - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
-      - With V(rendered), the task connects to nothing and returns the manifests of new VMs as RV(rendered).
-        O(workload), O(from_template) and O(infer_from_registry) need a connection and are errors. All entries of a task
-        are rendered, or none.
+      - With V(rendered), the task connects to nothing and returns the manifests of new objects as RV(rendered). All
+        entries of a task are rendered, or none.
     type: str
     default: present
     choices: [present, absent, rendered]
@@ -625,7 +624,8 @@ options:
       - What the VM is for, such as V(fedora), V(rhel.9) or V(windows.11). The task chooses the preference, the boot
         source among the DataSources of all namespaces, and the instancetype, by the rules of
         P(virtshape.instancetypes.workload#filter). RV(results[].choice) says what and why.
-      - An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot).
+      - An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot). With
+        O(state=rendered), which makes no connection, O(workload) is an error.
       - With O(preflight_quota) and O(preflight_placement), the instancetype is the smallest with which the VM can run.
       - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload), until
         O(size) is set to another value. To go back to O(boot), O(instancetype) and O(preference), set them to the
@@ -662,7 +662,7 @@ options:
         wins over the image.
       - A VM that boots from such a disk and names nothing has O(instancetype.infer=required) and
         O(preference.infer=required). Then it is an error if the registry does not answer, or if the image lacks these
-        variables; with V(auto) it is none.
+        variables; with V(auto) it is none. With O(state=rendered), the option is an error.
     type: bool
   insecure_registry: &id029
     description: Whether O(infer_from_registry) accepts any certificate of a registry, and plain HTTP. It always does
@@ -671,7 +671,8 @@ options:
   from_template: &id030
     description:
       - The VirtualMachineTemplate of which to make the VM. It is processed here, with the rights of the user, who must
-        be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9.
+        be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9. With
+        O(state=rendered), which makes no connection, the option is an error.
       - Other options take precedence over the template. Objects are merged, other values replaced. O(name) and
         O(namespace) are those of the VM, whatever the template says, and give their value to a parameter that names the
         VM, such as C(NAME) in C(${NAME}). Options that add disks, networks or credentials cannot be combined with it.
@@ -709,9 +710,8 @@ options:
           - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
             returns for a VM.
           - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
-          - With V(rendered), the task connects to nothing and returns the manifests of new VMs as RV(rendered).
-            O(workload), O(from_template) and O(infer_from_registry) need a connection and are errors. All entries of a
-            task are rendered, or none.
+          - With V(rendered), the task connects to nothing and returns the manifests of new objects as RV(rendered). All
+            entries of a task are rendered, or none.
         type: str
         choices: [present, absent, rendered]
       labels: *id002

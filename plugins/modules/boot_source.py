@@ -262,7 +262,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.declare.ownership
-  - virtshape.instancetypes.declare.rendered
+  - virtshape.instancetypes.rendered
   - virtshape.instancetypes.attributes
 """
 
@@ -393,8 +393,11 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._git.cluster.rendered_state import RENDERED
+
+MODULE = module((RENDERED,))
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.declare.ownership
-  - virtshape.instancetypes.declare.rendered
+  - virtshape.instancetypes.rendered
   - virtshape.instancetypes.attributes
 """
 
@@ -351,6 +351,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_capacity import Capacity
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._git.cluster.rendered_state import RENDERED
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.vm_templates import Templates
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._vm_options import VM_OPTIONS
@@ -363,6 +364,7 @@ MODULE = module(
         Capacity,
         Governance,
     ),
+    (RENDERED,),
 )
 
 

@@ -116,7 +116,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.declare.ownership
-  - virtshape.instancetypes.declare.rendered
+  - virtshape.instancetypes.rendered
   - virtshape.instancetypes.attributes
 """
 
@@ -194,9 +194,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
     boot_source_findings,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._git.cluster.rendered_state import RENDERED
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.module import module
 
-MODULE = module((boot_source_findings,))
+MODULE = module((boot_source_findings,), (RENDERED,))
 
 
 def main() -> None:

@@ -17,7 +17,8 @@ BOOT_SOURCES: Final = Table(
                 " preference, the"
                 " boot source among the DataSources of all namespaces, and the instancetype, by the rules of"
                 " P(virtshape.instancetypes.workload#filter). RV(results[].choice) says what and why.",
-                "An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot).",
+                "An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot). With"
+                " O(state=rendered), which makes no connection, O(workload) is an error.",
                 "With O(preflight_quota) and O(preflight_placement), the instancetype is the smallest with which the VM"
                 " can run.",
                 "An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload),"
@@ -61,7 +62,7 @@ BOOT_SOURCES: Final = Table(
                 " task names wins over the image.",
                 "A VM that boots from such a disk and names nothing has O(instancetype.infer=required) and"
                 " O(preference.infer=required). Then it is an error if the registry does not answer, or if the image"
-                " lacks these variables; with V(auto) it is none.",
+                " lacks these variables; with V(auto) it is none. With O(state=rendered), the option is an error.",
             ],
         ),
         "insecure_registry": Row(

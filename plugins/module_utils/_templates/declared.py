@@ -32,7 +32,7 @@ def argument_spec() -> dict[str, dict[str, Any]]:
         "virtual_machine": {**typed["virtual_machine"], "type": "dict"},
         "name": {"type": "str"},
         "namespace": {"type": "str"},
-        "state": {"type": "str", "choices": ["present", "absent", "rendered"], "default": "present"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec": {"type": "dict"},

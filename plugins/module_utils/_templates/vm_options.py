@@ -18,7 +18,8 @@ TEMPLATES: Final = Table(
             DICT,
             [
                 "The VirtualMachineTemplate of which to make the VM. It is processed here, with the rights of the user,"
-                " who must be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9.",
+                " who must be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9."
+                " With O(state=rendered), which makes no connection, the option is an error.",
                 "Other options take precedence over the template. Objects are merged, other values replaced."
                 " O(name) and"
                 " O(namespace) are those of the VM, whatever the template says, and give their value to a"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plugins.module_utils._boot_sources.vm_options import BOOT_SOURCES
 from plugins.module_utils._capacity.vm_options import CAPACITY
+from plugins.module_utils._git.cluster.rendered_state import RENDERED
 from plugins.module_utils._templates.vm_options import TEMPLATES
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
@@ -200,12 +201,17 @@ def test_options_that_are_off_load_nothing() -> None:
     assert not {name for name in loaded("virtual_machine_info") if name.startswith(("_diagnosis", "_git/e"))} - light
 
 
+def test_only_the_state_rendered_loads_its_code() -> None:
+    for module in ("instancetype", "preference", "virtual_machine", "boot_source", "virtual_machine_template"):
+        assert [name for name in loaded(module) if name.startswith("_git/")] == ["_git/cluster/rendered_state"]
+
+
 def test_the_core_names_no_option_of_a_capability() -> None:
     tables = (BOOT_SOURCES, TEMPLATES, CAPACITY)
     options = {path for table in tables for path in (*table.rows, *table.settings) if "." not in path}
-    options |= {"diagnosis", "export"}
-    # A disk has a size too. And whether a volume without labels is an error depends on who infers from it.
-    options -= {"size", "infer_from_registry"}
+    options |= {"diagnosis", "export", *RENDERED.options, RENDERED.name}
+    # A disk has a size too, catalogs a version. Whether a volume without labels is an error depends on who infers.
+    options -= {"size", "kubevirt_version", "infer_from_registry"}
     # These hold names of options elsewhere, and facts that filters of the core show of a chosen VM.
     elsewhere = ("known_as.py", "stored_choice.py")
     named = [

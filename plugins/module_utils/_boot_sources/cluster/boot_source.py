@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from ..._cluster.modules.declaration import Declaration
+from ..._cluster.modules.declaration import Declaration, TaskState
+from ..._cluster.modules.module import Module
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
@@ -32,7 +34,7 @@ _PROXY: Final[dict[str, dict[str, Any]]] = {
 _SPEC: Final[dict[str, dict[str, Any]]] = {
     "name": {"type": "str"},
     "namespace": {"type": "str"},
-    "state": {"type": "str", "choices": ["present", "labeled", "absent", "rendered"], "default": "present"},
+    "state": {"type": "str", "choices": ["present", "labeled", "absent"], "default": "present"},
     "kind": {"type": "str", "choices": list(LABELED_KINDS), "default": LABELED_KINDS[0]},
     "image": {"type": "str"},
     "image_stream": {"type": "str"},
@@ -66,7 +68,7 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def _rendered(options: Options, _manifest: Manifest, _release: Release) -> list[Manifest]:
+def _created(options: Options, _manifest: Manifest, _release: Release) -> list[Manifest]:
     manifests = rendered(options)
     problems = [finding.text for manifest in manifests for finding in refused(manifest)]
     if problems:
@@ -74,12 +76,15 @@ def _rendered(options: Options, _manifest: Manifest, _release: Release) -> list[
     return manifests
 
 
-MODULE = Declaration(
-    plural="boot_sources",
-    spec=_SPEC,
-    manifest=represented_object,
-    describe=boot_source_details,
-    object_rules={"mutually_exclusive": [ORIGINS]},
-    declare=declare_sources,
-    render=_rendered,
-).module()
+def module(states: Sequence[TaskState] = ()) -> Module:
+    """The module. states: of capabilities."""
+    return Declaration(
+        plural="boot_sources",
+        spec=_SPEC,
+        manifest=represented_object,
+        describe=boot_source_details,
+        object_rules={"mutually_exclusive": [ORIGINS]},
+        declare=declare_sources,
+        states=states,
+        created=_created,
+    ).module()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
@@ -15,7 +15,8 @@ from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.declared import DeclareJob, declare_job, judge, refuse
+from ..._resolver.api.release import Release
+from ..._resolver.change.declared import DeclareJob, declare_job, refuse
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
@@ -24,9 +25,7 @@ from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
 from ..writes.declare import ANY_KIND, DeclaredKind, declare
-from . import rendering
 from .module import ON_FAILURE, Module, Params, Result
-from .rendering import RENDERED, RENDERING, Render
 from .results import (
     counted_noun,
     diff_of,
@@ -40,8 +39,30 @@ from .results import (
 from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 
 Describe = Callable[[DeclareJob], Result]
+Created = Callable[[Options, Manifest, Release], list[Manifest]]
+"""(options, their manifest, release) → the manifests that a new object consists of. Raises FieldError."""
+
 # The longest text of an option's error.
 _LONGEST = 500
+
+
+class TaskState(NamedTuple):
+    """A state that a capability brings, which all objects of a task have or none.
+
+    description: what the state does, in Ansible's markup. options: options of the task, valid with this state only.
+    run: what the task does with its objects instead of declaring them; they need no namespace.
+    """
+
+    name: str
+    description: str
+    options: dict[str, Any]
+    run: Callable[[Declaration, Params, Task, list[DeclareJob]], Result]
+
+
+def with_states(spec: dict[str, Any], states: Sequence[TaskState]) -> dict[str, Any]:
+    """The argument spec of an object that can have further states."""
+    choices = [*spec["state"]["choices"], *(state.name for state in states)]
+    return {**spec, "state": {**spec["state"], "choices": choices}}
 
 
 @dataclass(frozen=True)
@@ -61,8 +82,9 @@ class Declaration:
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
-    render: with state rendered, the manifests that a declaration of a new object would send.
-    collisions: with state rendered, the findings about each manifest beside the others.
+    states: further states of objects.
+    created: the manifests that a declaration of a new object would send. collisions: the findings about each manifest
+    beside the others, where no cluster is asked.
     """
 
     plural: str
@@ -78,7 +100,8 @@ class Declaration:
     selectors: dict[str, Any] = field(default_factory=dict)
     describe: Describe = lambda _job: {}
     select: Callable[[Params, Task], Params] = lambda params, _task: params
-    render: Render = lambda _options, manifest, _release: [manifest]
+    states: Sequence[TaskState] = ()
+    created: Created = lambda _options, manifest, _release: [manifest]
     collisions: Callable[[Sequence[Manifest]], Iterable[list[Finding]]] = lambda _manifests: ()
 
     def module(self) -> Module:
@@ -88,7 +111,7 @@ class Declaration:
         exclusive += [(option, selector) for option in ("name", self.plural) for selector in self.selectors]
         rules = {**self.object_rules, "required_one_of": [one_of], "mutually_exclusive": exclusive}
         # An object of the list inherits the task's state.
-        state = {key: value for key, value in self.spec["state"].items() if key != "default"}
+        state = {key: value for key, value in self._spec["state"].items() if key != "default"}
         listed = {"type": "list", "elements": "dict", "options": {**self._listed_spec, "state": state}}
         prepare = partial(expand_shorthand, spec=self.spec, shorthand=self.shorthand)
         return Module(self._argument_spec, self._run, rules, {self.plural: listed}, prepare)
@@ -105,43 +128,52 @@ class Declaration:
             **OWNERSHIP,
             **DRY_RUN,
             **ON_FAILURE,
-            **RENDERING,
+            **{name: option for state in self.states for name, option in state.options.items()},
             **self.settings,
             **self.selectors,
-            **self.spec,
+            **self._spec,
             self.plural: {"type": "list", "elements": "dict"},
             "defaults": {"type": "dict"},
         }
 
     @property
-    def _nouns(self) -> str:
+    def _spec(self) -> dict[str, Any]:
+        return with_states(self.spec, self.states)
+
+    @property
+    def nouns(self) -> str:
+        """The objects, in the plural."""
         return self.plural.replace("_", " ")
 
     @property
     def _listed_spec(self) -> dict[str, Any]:
-        return {**self.spec, "name": {**self.spec["name"], "required": True}}
+        return {**self._spec, "name": {**self.spec["name"], "required": True}}
 
     def _run(self, params: Params, task: Task) -> Result:
         params = self.select(params, task)
         jobs = self._jobs(params, task)
-        if rendering.renders_all(self.plural, params, jobs):
-            return self._rendered(params, task, jobs)
+        if state := self._state_of_all(params, jobs):
+            return state.run(self, params, task, jobs)
         session = task.connect(params)
         result = self._result(params, task, self.declare(session, self.kind(params, session, task), jobs, task))
         return {"cluster": session.host, **result}
 
-    def _rendered(self, params: Params, task: Task, jobs: list[DeclareJob]) -> Result:
-        valid = [job for job in jobs if not job.failed]
-        for job, findings in zip(valid, self.collisions([job.goal.manifest for job in valid])):
-            judge(job, findings, task.preflight, task.check_mode)
-        result = rendering.render(self._nouns, jobs, self.render, params, task)
-        task.warnings += group_warnings(self._option_warnings(jobs))
-        task.warnings += group_warnings(_warnings(jobs))
-        result["results"] = [result_of(job) for job in jobs]
-        if params["name"] is not None:
-            result["result"] = result["results"][0]
-        failed = any(job.failed for job in jobs)
-        return failed_result(params, self._nouns, result) if failed else result
+    def _state_of_all(self, params: Params, jobs: Sequence[DeclareJob]) -> TaskState | None:
+        """The further state that all objects have. Raises TaskFailed if only some have it, or for its options alone."""
+        given = [job.goal.state for job in jobs] or [params["state"]]
+        for state in self.states:
+            others = [index for index, name in enumerate(given) if name != state.name]
+            if others and len(others) < len(given):
+                raise TaskFailed(
+                    f"{self.plural}[{others[0]}] ({jobs[others[0]].label}): state is {given[others[0]]}, but others of"
+                    f" the task are {state.name}; set state: {state.name} for all or for none"
+                )
+            if not others:
+                return state
+            for option in state.options:
+                if params[option]:
+                    raise TaskFailed(f"{option}: only valid with state {state.name}")
+        return None
 
     def _jobs(self, params: Params, task: Task) -> list[DeclareJob]:
         if params["name"] is not None:
@@ -159,6 +191,11 @@ class Declaration:
                 job.goal.manifest["spec"] = jobs[-1].goal.manifest["spec"]
             jobs.append(job)
         return jobs
+
+    def show_warnings(self, jobs: list[DeclareJob], task: Task) -> None:
+        """Adds the warnings about the objects to those of the task."""
+        task.warnings += group_warnings(self._option_warnings(jobs))
+        task.warnings += group_warnings((job.label, text) for job in jobs for text in job.warnings)
 
     def _option_warnings(self, jobs: list[DeclareJob]) -> Iterator[tuple[str, str]]:
         for job in jobs:
@@ -227,8 +264,8 @@ class Declaration:
     def _job(self, options: Options) -> DeclareJob:
         name, state = label(options), options["state"]
         no_key = ObjectKey("", options.get("namespace") or "", options["name"])
-        # A rendered object may get the namespace of the tool which applies it.
-        if self.namespaced(options) and not options.get("namespace") and state != RENDERED:
+        anywhere = state in {further.name for further in self.states}
+        if self.namespaced(options) and not options.get("namespace") and not anywhere:
             return declare_job(no_key, state, {}, "namespace: required; set the namespace of the object", label=name)
         try:
             manifest = self.manifest(options)
@@ -244,21 +281,15 @@ class Declaration:
             result["result"] = results[0]
         if task.diff:
             result["diff"] = [diff(job) for job in jobs if job.changed and job.goal.action in plan.WRITES]
-        task.warnings += group_warnings(self._option_warnings(jobs))
-        task.warnings += group_warnings(_warnings(jobs))
+        self.show_warnings(jobs, task)
         if params.get("restart") == "never":
             pairs = zip(jobs, results)
             waiting = [job.label for job, result in pairs if result.get("restart_required") and not job.failed]
             task.warnings += restart_warning(waiting, task.check_mode, "set restart: if_required")
         if any(job.failed for job in jobs):
             done = joined_counts(_counts([job for job in jobs if not job.failed]))
-            return failed_result(params, self._nouns, result, done)
-        return {**result, "msg": _message(self._nouns, jobs, results, task.check_mode)}
-
-
-def _warnings(jobs: Iterable[DeclareJob]) -> Iterator[tuple[str, str]]:
-    """(label, text) of each warning about an object."""
-    return ((job.label, text) for job in jobs for text in job.warnings)
+            return failed_result(params, self.nouns, result, done)
+        return {**result, "msg": _message(self.nouns, jobs, results, task.check_mode)}
 
 
 def _all_but_name(options: Options) -> str | None:

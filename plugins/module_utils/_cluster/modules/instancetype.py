@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..._resolver.api import state
@@ -10,7 +10,7 @@ from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
 from ..writes.catalog_objects import CatalogObjects
-from .declaration import Declaration, generation
+from .declaration import Declaration, TaskState, generation
 from .module import Module
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -20,7 +20,9 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
 _RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 
 
-def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifest]) -> Module:
+def declaring(
+    matcher_field: MatcherField, manifest: Callable[[Options], Manifest], states: Sequence[TaskState]
+) -> Module:
     """The module that declares instancetypes or preferences. manifest: makes a manifest of options."""
     return Declaration(
         plural=f"{matcher_field.name}s",
@@ -31,7 +33,10 @@ def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifes
         describe=generation,
         settings=_SETTINGS,
         object_rules=_RULES,
+        states=states,
     ).module()
 
 
-MODULE = declaring(INSTANCETYPE, manifests.instancetype)
+def module(states: Sequence[TaskState] = ()) -> Module:
+    """The module instancetype. states: of capabilities."""
+    return declaring(INSTANCETYPE, manifests.instancetype, states)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.declare.instancetypes import preference
+from .declaration import TaskState
 from .instancetype import declaring
+from .module import Module
 
-MODULE = declaring(PREFERENCE, preference)
+
+def module(states: Sequence[TaskState] = ()) -> Module:
+    """The module. states: of capabilities."""
+    return declaring(PREFERENCE, preference, states)

@@ -26,9 +26,8 @@ from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.preflight.collisions import collisions, uses
 from ..writes.declared_vms import vm_kind
 from ..writes.vm_extension import VMExtension, VMTask
-from .declaration import Declaration
+from .declaration import Declaration, TaskState
 from .module import Module, Result
-from .rendering import RENDERED
 from .shared_options import with_vms_to_delete
 
 # These options are the task's, not a VM's.
@@ -66,8 +65,11 @@ def vm_from_options(options: Options, table: Table = VM) -> Manifest:
     return vm_manifest(read_password_file(options), table)
 
 
-def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> Module:
-    """The module. table: all options of a VM. extensions: capabilities, in the order in which they complete VMs."""
+def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = (), states: Sequence[TaskState] = ()) -> Module:
+    """The module. table: all options of a VM. extensions, states: of capabilities.
+
+    Extensions complete VMs in this order.
+    """
     return Declaration(
         plural="virtual_machines",
         spec=table.spec,
@@ -80,10 +82,11 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = ()) -> M
         warnings=warnings,
         selectors=_SELECTORS,
         select=with_vms_to_delete,
-        render=partial(
-            rendered, {name: why for extension in extensions for name, why in extension.needs_connection.items()}
+        states=states,
+        created=partial(
+            _created, {name: why for extension in extensions for name, why in extension.needs_connection.items()}
         ),
-        collisions=rendered_collisions,
+        collisions=_collisions,
     ).module()
 
 
@@ -112,7 +115,7 @@ def vm_details(job: DeclareJob) -> Result:
     return facts
 
 
-def rendered(
+def _created(
     needs_connection: Mapping[str, str], options: Options, manifest: Manifest, _release: Release
 ) -> list[Manifest]:
     """The VM that a declaration would create.
@@ -121,11 +124,11 @@ def rendered(
     """
     for option, remedy in needs_connection.items():
         if options.get(option):
-            raise FieldError(option, f"needs a connection, which state {RENDERED} does not make; {remedy}")
+            raise FieldError(option, f"needs a connection, which state {options['state']} does not make; {remedy}")
     return [as_created(manifest)]
 
 
-def rendered_collisions(manifests: Sequence[Manifest]) -> list[list[Finding]]:
+def _collisions(manifests: Sequence[Manifest]) -> list[list[Finding]]:
     """The findings about each of the VMs that declarations would create beside the others."""
     vms = [as_created(manifest) for manifest in manifests]
     found = collisions({namespaced_name(vm): uses(vm) for vm in vms})

@@ -82,7 +82,7 @@ def argument_spec(matcher_field: MatcherField) -> dict[str, dict[str, Any]]:
         "name": {"type": "str"},
         "namespace": {"type": "str"},
         "kind": {"type": "str", "choices": [matcher_field.kind, matcher_field.cluster_kind]},
-        "state": {"type": "str", "choices": ["present", "absent", "rendered"], "default": "present"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         **state.SPEC,

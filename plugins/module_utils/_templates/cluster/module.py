@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..._cluster.modules.declaration import Declaration
+from ..._cluster.modules.declaration import Declaration, TaskState
 from ..._cluster.modules.module import Module
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
@@ -14,19 +14,20 @@ from .. import conversion, declared
 from .template_kind import template_kind
 
 
-def module(checks: Sequence[Check] = ()) -> Module:
-    """The module. checks: add to the findings about the VM of a template."""
+def module(checks: Sequence[Check] = (), states: Sequence[TaskState] = ()) -> Module:
+    """The module. checks: add to the findings about the VM of a template. states: of capabilities."""
     return Declaration(
         plural="virtual_machine_templates",
         spec=declared.argument_spec(),
         manifest=declared.manifest,
         kind=lambda _options, _session, _task: template_kind(checks),
         warnings=declared.warnings,
-        render=_rendered,
+        states=states,
+        created=_created,
     ).module()
 
 
-def _rendered(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:
+def _created(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:
     if not release.has(conversion.SINCE):
         raise FieldError("kubevirt_version", f"KubeVirt has VirtualMachineTemplates from {conversion.SINCE} on")
     return [manifest]

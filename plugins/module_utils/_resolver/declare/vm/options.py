@@ -33,15 +33,12 @@ ROWS: Final[Rows] = {
     "name": Row(STR, "Name of the VM. Either O(name) or O(virtual_machines) is required."),
     "namespace": Row(STR, "Namespace of the VM."),
     "state": Row(
-        choice("present", "absent", "rendered", default="present"),
+        choice("present", "absent", default="present"),
         [
             "Whether the VM must exist as declared, or must not exist.",
             "With V(absent), an entry of O(virtual_machines) can be what"
             " M(virtshape.instancetypes.virtual_machine_info) returns for a VM.",
             "A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.",
-            "With V(rendered), the task connects to nothing and returns the manifests of new VMs as RV(rendered)."
-            " O(workload), O(from_template) and O(infer_from_registry) need a connection and are errors. All entries"
-            " of a task are rendered, or none.",
         ],
     ),
     "labels": Row(DICT, "Labels of the VM. Set labels of its VMI in O(template)."),

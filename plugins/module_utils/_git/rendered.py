@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..api import name_rules as names
-from ..api import release_schema, schema
-from ..api.errors import FieldError
-from ..api.manifest import Manifest, Options
-from ..api.name_rules import quoted
-from ..api.release import Release
-from ..api.tree import Place, path_of, scan
-from ..secrets.secret_texts import SECRET, is_value, secret_texts
+from .._resolver.api import name_rules as names
+from .._resolver.api import release_schema, schema
+from .._resolver.api.errors import FieldError
+from .._resolver.api.manifest import Manifest, Options
+from .._resolver.api.name_rules import quoted
+from .._resolver.api.release import Release
+from .._resolver.api.tree import Place, path_of, scan
+from .._resolver.secrets.secret_texts import SECRET, is_value, secret_texts
 
 _PASSWORDS: Final = (("cloud_init", "password"), ("cloud_init", "password_file"))
 

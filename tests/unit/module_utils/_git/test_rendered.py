@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._git.rendered import check_release, file_name, secret_option
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from plugins.module_utils._resolver.declare.rendered import check_release, file_name, secret_option
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nabcdefghijklmnopqrst\n"
 

@@ -8,15 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ..._cluster.client.errors import TaskFailed
+from ..._cluster.client.files import write_file
+from ..._cluster.client.transport import yaml
 from ..._resolver.api.manifest import Manifest, name_of
 from ..._resolver.api.tree import value_at
-from ..._resolver.declare.rendered import file_name
 from ..._resolver.secrets.redaction import redact
 from ..._yaml.documents import TextError, documents
 from ..._yaml.scalars import NOT_TEXT, NOT_TEXT_STARTS
-from ..client.errors import TaskFailed
-from ..client.files import write_file
-from ..client.transport import yaml
+from ..rendered import file_name
 
 _SUFFIXES: Final = (".yml", ".yaml")
 
