@@ -121,13 +121,10 @@ class Cluster:
         self._run(sys.executable, "-m", "local_cluster", "start", *where, "--nodes", json.dumps(nodes))
 
     def _adjust_kubevirt(self) -> None:
-        """Debian's containerd cannot mount images, and live changes need a migration that nobody has allowed."""
+        """Debian's containerd cannot mount images."""
         kubevirt = ("kubevirt.io", "v1", _KUBEVIRT, "kubevirts", _KUBEVIRT)
         developer = {"disabledFeatureGates": ["ImageVolume"]}
-        change = {
-            "configuration": {"developerConfiguration": developer},
-            "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
-        }
+        change = {"configuration": {"developerConfiguration": developer}}
         self.objects.patch_namespaced_custom_object(*kubevirt, {"spec": change})
 
     def _make_handler_secrets(self) -> None:

@@ -113,7 +113,6 @@ def test_sockets_are_plugged_in(fleet: Fleet) -> None:
     done = fleet.run("controller_revision", restart="if_required")
     assert [(item["needs"], item["restarted"]) for item in done["results"]] == [("live_update", False)], done
     assert fleet.vms()["vm-000"]["vmi"]["guest"]["vcpus"] == 2
-    # The guest of a local cluster never reports that it took them, so that no second change is plugged in.
 
 
 @pytest.mark.parametrize("styled_cluster", [OLDEST], indirect=True)

@@ -52,13 +52,15 @@ def test_traits_set_conditions_and_guest_os() -> None:
     assert status["guestOSInfo"]["id"] == "fedora"
 
 
-def test_cpu_and_memory_arrive_where_guests_can_migrate() -> None:
+def test_cpu_and_memory_wait_for_a_migration() -> None:
     manifest = vmi("Running")
     conditions.put(manifest["status"], "HotVCPUChange")
     conditions.put(manifest["status"], "HotMemoryChange")
     manifest["status"]["memory"] = {"guestAtBoot": "1Gi", "guestCurrent": "1Gi", "guestRequested": "1Gi"}
-    assert {"HotVCPUChange", "HotMemoryChange"} <= types(stepped(copy.deepcopy(manifest)))
     status = stepped(manifest, Traits(False, True))
+    assert {"HotVCPUChange", "HotMemoryChange"} <= types(status) and "currentCPUTopology" not in status
+    status["migrationState"] = {"targetNode": "node02", "targetNodeAddress": "127.0.0.1", "startTimestamp": "now"}
+    stepped(manifest, Traits(False, True), migration_phase="Running")
     assert types(status) == {"LiveMigratable", "StorageLiveMigratable"}
     assert status["currentCPUTopology"] == {"cores": 1, "sockets": 2, "threads": 1}
     assert status["memory"] == {"guestAtBoot": "1Gi", "guestCurrent": "2Gi", "guestRequested": "2Gi"}

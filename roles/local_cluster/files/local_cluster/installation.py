@@ -107,6 +107,7 @@ def kubevirt_object() -> Manifest:
     """The KubeVirt object: the configuration of a cluster without KVM.
 
     Before 1.7, virt-api reads the instancetypes of VMs with the client that is limited to five requests per second.
+    Without LiveMigrate, nobody starts the migration with which CPUs and memory reach a running guest.
     """
     limits = {"tokenBucketRateLimiter": {"qps": 200, "burst": 400}}
     configuration = {
@@ -117,7 +118,10 @@ def kubevirt_object() -> Manifest:
         "apiVersion": "kubevirt.io/v1",
         "kind": "KubeVirt",
         "metadata": {"name": "kubevirt", "namespace": KUBEVIRT},
-        "spec": {"configuration": configuration},
+        "spec": {
+            "configuration": configuration,
+            "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
+        },
     }
 
 

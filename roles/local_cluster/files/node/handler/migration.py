@@ -50,8 +50,8 @@ def _arrive(vmi: Manifest, state: Manifest) -> None:
         status.setdefault("memory", {})["memoryOverhead"] = overhead
     _replace_volumes(status)
     conditions.drop(status, "MigrationRequired")
-    plug_cpu(vmi)
-    plug_memory(vmi)
+    _plug_cpu(vmi)
+    _plug_memory(vmi)
 
 
 def _replace_volumes(status: Manifest) -> None:
@@ -68,8 +68,8 @@ def _replace_volumes(status: Manifest) -> None:
     conditions.drop(status, "VolumesChange")
 
 
-def plug_cpu(vmi: Manifest) -> None:
-    """Gives the guest the CPUs that are asked for."""
+def _plug_cpu(vmi: Manifest) -> None:
+    """Gives the guest the CPUs that are asked for: like memory, they arrive on a migration's target."""
     vmi["metadata"].get("labels", {}).pop("kubevirt.io/vmi-pod-cpu-resource-limits", None)
     if conditions.drop(vmi["status"], "HotVCPUChange"):
         cpu = vmi["spec"]["domain"].get("cpu") or {}
@@ -77,7 +77,7 @@ def plug_cpu(vmi: Manifest) -> None:
         vmi["status"]["currentCPUTopology"] = topology
 
 
-def plug_memory(vmi: Manifest) -> None:
+def _plug_memory(vmi: Manifest) -> None:
     """Gives the guest the memory that is asked for."""
     labels = vmi["metadata"].get("labels", {})
     for name in ("kubevirt.io/vmi-pod-memory-resource-requests", "kubevirt.io/memory-hotplug-overhead-ratio"):

@@ -71,10 +71,6 @@ def advance(
         conditions.put(status, "StorageLiveMigratable")
         status.setdefault("migrationMethod", "LiveMigration")
     migration.advance(vmi, migration_phase)
-    if traits.migratable and not _is_migrating(status):
-        # On a cluster these arrive with a migration that the workload updater starts, if it may.
-        migration.plug_cpu(vmi)
-        migration.plug_memory(vmi)
 
 
 def simulated(vmi: Manifest, traits: Traits) -> Told | None:
@@ -107,11 +103,6 @@ def transition(status: Manifest, phase: str) -> None:
 
 def pause(status: Manifest) -> None:
     conditions.put(status, "Paused", "PausedByUser", "VMI was paused by user")
-
-
-def _is_migrating(status: Manifest) -> bool:
-    state = status.get("migrationState") or {}
-    return bool(state) and not state.get("completed") and not state.get("failed")
 
 
 def _advance_volumes(vmi: Manifest) -> None:
