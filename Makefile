@@ -127,7 +127,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$(PATH)
 
 real-node: setup control-plane ## simulated nodes beside real ones: kubelet, containerd, virt-handler, virt-launcher (root on Linux; 15 minutes, once)
 	@$(AS_ROOT) $(BIN)/python tools/make_guest.py --minimal --install >/dev/null
-	@$(AS_ROOT) $(BIN)/python -m pytest -p no:cacheprovider tests/real_node
+	@$(AS_ROOT) $(BIN)/python -m pytest -o cache_dir=.cache/real-node/pytest tests/real_node
 
 test-all: test nightly test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 
