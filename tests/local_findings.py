@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vm import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vm.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vm.vmi_defaults import (
     set_vmi_defaults,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import findings as preflight

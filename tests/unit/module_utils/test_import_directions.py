@@ -195,10 +195,17 @@ def test_options_that_are_off_load_nothing() -> None:
         wrong = {name for name in loaded(module) if name.startswith((*computing, "_governance/policy"))}
         assert wrong - light == set()
     # Only a VM to be written is judged.
-    instancetypes = {f"_resolver/kubevirt/admission/{name}" for name in ("mutate", "response", "validate")}
+    instancetypes = {f"_resolver/kubevirt/admission/{name}" for name in ("apply", "mutate", "response")}
     admission = {name for name in loaded("virtual_machine") if name.startswith("_resolver/kubevirt/admission")}
     assert admission == instancetypes
     assert not {name for name in loaded("virtual_machine_info") if name.startswith(("_diagnosis", "_git/e"))} - light
+
+
+def test_a_task_that_restarts_nothing_loads_no_restarts() -> None:
+    """Nor does one that moves no VM ask who else writes it, or one with a token look for a credential plugin."""
+    unused = ("_resolver/change/power", "_resolver/change/guest_steps", "_resolver/guest/outstanding")
+    unused += ("_resolver/kubevirt/vm/vmi_defaults", "_resolver/ownership", "_cluster/client/exec_plugins")
+    assert [name for name in sorted(loaded("controller_revision")) if name.startswith(unused)] == []
 
 
 def test_only_the_state_rendered_loads_its_code() -> None:

@@ -20,7 +20,7 @@ from plugins.module_utils._resolver.kubevirt.admission import validate
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype import lookup
 from plugins.module_utils._resolver.kubevirt.vm import expand, vmi
-from plugins.module_utils._resolver.kubevirt.vm.defaults import set_vmi_defaults
+from plugins.module_utils._resolver.kubevirt.vm.vmi_defaults import set_vmi_defaults
 
 Spec = dict[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import copy
-from ..._resolver.kubevirt.vm.defaults import has_pcie, set_vmi_defaults
 from ..._resolver.kubevirt.vm.vmi import Spec, guest_figures, has_tdx, is_dedicated, pool_threads
+from ..._resolver.kubevirt.vm.vmi_defaults import has_pcie, set_vmi_defaults
 from . import behaviour
 from .amounts import HUGE_PAGES, PLAIN, amount_texts
 from .compute import EVEN_PARITY

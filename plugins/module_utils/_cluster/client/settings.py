@@ -14,7 +14,6 @@ from urllib.parse import unquote
 
 from . import kubeconfig, proxies
 from .errors import ConnectionFailed, reason_of
-from .exec_plugins import ExecLogin, PluginFailed, failure_text
 from .kubeconfig import Access, Entry
 from .transport import urllib3
 
@@ -129,6 +128,8 @@ def _log_in(access: Access, settings: Settings) -> str:
         settings.authorization = (lambda: f"Bearer {token}") if token else _TokenFile(path, user.place).authorization
         return ""
     if user.fields.get("exec"):
+        from .exec_plugins import ExecLogin, PluginFailed, failure_text
+
         try:
             plugin = ExecLogin(access)
         except PluginFailed as error:

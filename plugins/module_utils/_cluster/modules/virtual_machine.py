@@ -13,7 +13,7 @@ from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
 from ..._resolver.change.declared import DeclareJob
-from ..._resolver.change.power_steps import REQUEST
+from ..._resolver.change.step import REQUEST
 from ..._resolver.change.vm_restarts import waits_for_restart
 from ..._resolver.declare.option_rows import Table, spec_of
 from ..._resolver.declare.virtual_machine import as_created

@@ -7,7 +7,8 @@ from typing import Any, Final
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.change.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED
-from ..._resolver.change.power_steps import REQUEST, PowerRequest
+from ..._resolver.change.power_steps import PowerRequest
+from ..._resolver.change.step import REQUEST
 from ..._resolver.declare import option_checks
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..client.errors import TaskFailed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..._resolver.change.declared import DeclareJob
-from ..._resolver.change.guest_steps import warn_of_condition
+from ..._resolver.change.guest import warn_of_condition
 from ..._resolver.change.step import Seen
 from ..._resolver.change.vm_restarts import (
     awaits_controller,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.power_steps import REQUEST, PowerRequest, power_steps
-from ..._resolver.change.step import VM, Job
+from ..._resolver.change.power_steps import PowerRequest, power_steps
+from ..._resolver.change.step import REQUEST, VM, Job
 from ..client.session import Session
 from ..task import Task
 from .engine import look, run

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.guest_steps import Guest, GuestSteps
+from ..._resolver.change.guest import Guest
+from ..._resolver.change.guest_steps import GuestSteps
 from ..._resolver.change.step import VM, Job, Seen
 from ..._resolver.guest.effect import NOTHING, GuestEffect
 from ..._resolver.kubevirt.vm.readiness import may_lack_changes, observed

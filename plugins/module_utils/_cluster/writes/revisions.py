@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.change.drift import Drift
-from ..._resolver.change.guest_steps import warn_of_condition
-from ..._resolver.change.power import RESTARTED
-from ..._resolver.change.power_steps import PowerRequest, is_renewed
 from ..._resolver.change.revision_change import RevisionChange
 from ..._resolver.change.revision_steps import (
     Revision,
@@ -20,15 +17,11 @@ from ..._resolver.change.revision_steps import (
     needs_update,
     note_revisions,
     plan_restart,
-    update_steps,
 )
 from ..._resolver.change.step import CHANGE_UNKNOWN_IN_CHECK_MODE, VM, Job, Seen
-from ..._resolver.ownership.writers import REVERTED, writer_claim
 from ..client.session import Session
-from ..reads.lookup import ClusterLookup
 from ..task import Task
 from .engine import run
-from .restarts import await_conditions, guest_steps, restart
 
 
 def change(
@@ -53,7 +46,10 @@ def change(
     if not task.check_mode:
         for job in due:
             note_revisions(job)
-        _update_guests(session, [job for job in jobs if needs_update(job)], waiting)
+        if lacking := [job for job in jobs if needs_update(job)]:
+            from .revision_restarts import update_guests
+
+            update_guests(session, lacking, waiting)
     return jobs
 
 
@@ -64,9 +60,11 @@ def _planned(session: Session, before: Drift, decided: RevisionChange, option: s
         job.failed = f"{decided.refusal}; nothing was changed"
         return job
     plan_restart(job, option)
-    fields = leaf_fields({"spec": decided.spec}) if decided.spec else {}
-    if found := writer_claim(before.vm, fields, session.field_manager):
-        job.warn(found.text(REVERTED))
+    if decided.spec:
+        from ..._resolver.ownership.writers import REVERTED, writer_claim
+
+        if found := writer_claim(before.vm, leaf_fields({"spec": decided.spec}), session.field_manager):
+            job.warn(found.text(REVERTED))
     return job
 
 
@@ -76,21 +74,3 @@ def excuse_unmet(jobs: Iterable[RevisionJob]) -> None:
         if job.failed and job.goal.change.unmet:
             job.warn(f"{job.goal.change.refusal}; {CHANGE_UNKNOWN_IN_CHECK_MODE}")
             job.failed = None
-
-
-def _update_guests(session: Session, jobs: Sequence[RevisionJob], task: Task) -> None:
-    """Brings the guests of VMs that got other revisions up to date. Failures go into the jobs.
-
-    `concurrency` guests restart at the same time. The timeout applies to the wait for KubeVirt, and to each such group.
-    """
-    lookup = ClusterLookup(session, strict=True)
-    steps = guest_steps(session, lambda job: job.goal.guest)
-    run(session, jobs, update_steps(steps), task, lookup=lookup)
-    restarted = [job for job in jobs if job.failed is None and job.goal.restarts]
-    restart(lookup, steps, restarted, task.concurrency, task.wait_timeout, task.concurrency)
-    renewed = [job for job in restarted if is_renewed(job, PowerRequest(RESTARTED, guest=job.goal.guest.uid))]
-    await_conditions(session, renewed, task.concurrency)
-    for job in renewed:
-        # The guest was started from the current VM: a remaining condition is no reason for another restart.
-        job.goal.guest_current = True
-        warn_of_condition(job, job.seen.live or {})

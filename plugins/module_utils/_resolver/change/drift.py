@@ -15,7 +15,7 @@ from ..api.tree import differences
 from ..guest.effect import RESTART, UNREAD_VMI, GuestEffect, MaybeVMI
 from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from ..guest.predict import guest_effect
-from ..kubevirt.admission.validate import apply_and_check
+from ..kubevirt.admission.apply import apply_and_check
 from ..kubevirt.cluster import Cluster, KubeVirt
 from ..kubevirt.instancetype import decode, find, revision_names
 from ..kubevirt.instancetype.find import Specs

@@ -9,27 +9,24 @@ that it asks for. If a restart would not clear the condition, the task bumps the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ..api.errors import KubeVirtError, value_or_none
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, Progress
 from ..api.matcher import ObjectKey
-from ..api.write import merge_patch
 from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
-from ..guest.outstanding import incomplete_update
 from ..guest.predict import guest_effect
-from ..kubevirt.vm.readiness import observed, restart_required, stale_restart_warning
+from ..kubevirt.vm.readiness import incomplete_update, observed, restart_required
 from ..kubevirt.vm.start import start_revision_name
 from ..preflight.object_keys import ObjectToRead, keys_for_guest
 from . import recapture
+from .guest import BUMP, Guest, bumping
 from .power import RESTARTED
 from .power_steps import PowerRequest, power_steps, uid_of
-from .step import VM, VMI, Act, Decision, Facts, Job, Outcome, Probe, Refusal, Refuse, Step, state_until
+from .step import VM, VMI, Decision, Facts, Job, Probe, Refuse, Step, state_until
 
 _REVISION: Final = KINDS["ControllerRevision"].kind
-_DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
 _PENDING: Final = "the guest does not have the change yet, and KubeVirt does not ask for a restart"
 _WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"
 _NOT_AGAIN: Final = "not restarted because KubeVirt could not start the VM again: {}"
@@ -37,29 +34,6 @@ _DELETED: Final = "the VM was deleted while the task waited for its guest"
 _NOT_ASKED: Final = "KubeVirt does not ask for a restart"
 # A busy virt-controller compares a VM with its guest within this many seconds after it has captured a revision.
 _COMPARED: Final = 30.0
-
-BUMP: Final = "bump"
-
-
-@dataclass(eq=False)
-class Guest:
-    """The guest of a VM that may lack changes.
-
-    may_restart: whether the task may restart the guest. expects: what KubeVirt does about the change, as foreseen:
-    NOTHING; LIVE, if it changes the running guest; RESTART, if it asks for a restart.
-    effect: what the guest lacks; None before the comparison. uid: that of the VMI to restart.
-    """
-
-    may_restart: bool = False
-    expects: str = NOTHING
-    effect: GuestEffect | None = None
-    uid: str = ""
-
-    @property
-    def needs_restart(self) -> bool:
-        """Whether the guest lacks what only a restart gives it."""
-        effect = self.effect
-        return effect is not None and (effect.needs == RESTART or (self.expects == LIVE and bool(effect.outstanding)))
 
 
 class GuestSteps:
@@ -192,22 +166,6 @@ class GuestSteps:
         return Step(BUMP, decide, needs=keys)
 
 
-def bumping(job: Job[Any], vm: Manifest, field_manager: str, *, may_be_invalid: bool = False) -> Act:
-    """Bumps the generation of a VM without changing its spec.
-
-    A user who may not patch the VM gets a warning only, because the condition RestartRequired harms no guest.
-    may_be_invalid: KubeVirt may not accept the VM as it is.
-    """
-
-    def on_error(refusal: Refusal) -> str | None:
-        if refusal.code == 403:
-            job.warn(_DENIED.format(refusal))
-        return None if refusal.code == 403 or (may_be_invalid and refusal.code == 422) else str(refusal)
-
-    writes = tuple(merge_patch(job.key.path, body, fieldManager=field_manager) for body in recapture.bump_patches(vm))
-    return Act(writes, writes, on_error=on_error)
-
-
 def _is_readable(keys: Iterable[ObjectToRead], facts: Facts) -> bool:
     """Whether the user may read what decides about a VM."""
     try:
@@ -216,9 +174,3 @@ def _is_readable(keys: Iterable[ObjectToRead], facts: Facts) -> bool:
     except KubeVirtError as error:
         return error.code != 403
     return True
-
-
-def warn_of_condition(outcome: Outcome, vm: Manifest) -> None:
-    """Warns of a condition RestartRequired that remains although the guest has everything."""
-    if restart_required(vm) is not None:
-        outcome.warn(stale_restart_warning(vm))

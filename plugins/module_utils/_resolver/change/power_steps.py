@@ -15,14 +15,13 @@ from ..ownership.writers import REVERTED, writer_claim
 from ..preflight.lost_objects import power_problem
 from ..preflight.object_keys import ObjectToRead, keys_for_expansion
 from . import power
-from .step import RETRY, VM, VMI, Act, Decision, Facts, Job, Probe, Refusal, Refuse, Seen, Step
+from .step import REQUEST, RETRY, VM, VMI, Act, Decision, Facts, Job, Probe, Refusal, Refuse, Seen, Step
 
 # These verbs end, or begin, the guest of a VM.
 _GUEST_CHANGES: Final = (power.STARTED, power.STOPPED, power.RESTARTED)
 _IN_FLIGHT: Final = "in-flight migration detected"
 _OVERTAKEN: Final = "another client changed the VM at the same time; run the task again"
 
-REQUEST: Final = "request"
 _SETTLE: Final = "settle"
 _REACH: Final = "reach"
 

@@ -11,16 +11,14 @@ from ..api.matcher import MatcherField
 from ..api.tree import value_at
 from ..api.write import Write, merge_patch
 from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
-from ..guest.predict import guest_effect
 from ..kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..kubevirt.vm.start import start_revision_name
 from . import recapture
 from .controller_revisions import is_captured
 from .drift import Drift
-from .guest_steps import BUMP, Guest, GuestSteps, bumping, warn_of_condition
-from .power_steps import REQUEST
+from .guest import BUMP, Guest, bumping
 from .revision_change import RevisionChange
-from .step import Act, Decision, Facts, Job, Probe, Refusal, Refuse, Step, state_until
+from .step import REQUEST, Act, Decision, Facts, Job, Probe, Refusal, Refuse, Step, state_until
 
 ROLL_BACK: Final = "roll back"
 # virt-controller's cache of instancetypes is less than a second behind.
@@ -314,49 +312,3 @@ def _is_rolled_back(vm: Manifest, goal: Revision) -> bool:
         matcher_field not in goal.change.matcher_fields or recapture.captured_name(vm, matcher_field) == part.revision
         for matcher_field, part in goal.before.parts.items()
     )
-
-
-def update_steps(steps: GuestSteps) -> tuple[Step, ...]:
-    """The steps that find out which guests of VMs with other revisions restart, and what the others wait for."""
-    return (
-        steps.observe,
-        steps.update,
-        Step("choose", _choose),
-        steps.bump(_stays_in_vain),
-        Step("warn", _warn_of_condition),
-    )
-
-
-def _choose(job: RevisionJob, facts: Facts) -> Decision:
-    """Decides whether to restart the guest. A guest that has everything keeps running."""
-    goal = job.goal
-    goal.restarts = job.seen.vmi is not None and goal.guest.may_restart and _is_due(job, facts)
-    if job.seen.vmi is not None and goal.guest.may_restart and not goal.restarts:
-        goal.guest_current = True
-    return None
-
-
-def _stays_in_vain(job: RevisionJob) -> bool:
-    """Whether KubeVirt asks for a restart of a guest that has everything, and that the task might restart."""
-    stays = job.goal.guest_current and job.goal.guest.may_restart and job.seen.vmi is not None
-    return stays and restart_required(job.seen.live or {}) is not None
-
-
-def _is_due(job: RevisionJob, facts: Facts) -> bool:
-    goal, (vm, vmi) = job.goal, job.seen
-    effect = goal.guest.effect
-    if effect is None or vm is None or vmi is None:
-        return False
-    if effect.outstanding or effect.refusal is not None:
-        return True
-    if not goal.restarts or goal.always:
-        return goal.restarts
-    # A VM that just got other revisions may differ from a guest of the same start revision.
-    whole = guest_effect(vm, vm, vmi, facts.cluster, compare_all=True)
-    return goal.change.due and not whole.guest_current
-
-
-def _warn_of_condition(job: RevisionJob, _facts: Facts) -> Decision:
-    if _stays_in_vain(job):
-        warn_of_condition(job, job.seen.live or {})
-    return None

@@ -29,6 +29,8 @@ CHANGE_UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier
 
 RETRY: Final = "retry"
 """The step that makes a controller try again what has failed."""
+REQUEST: Final = "request"
+"""The step that asks for another power state, such as a restart."""
 
 GoalT = TypeVar("GoalT")
 

@@ -9,9 +9,8 @@ from ..kubevirt.vm.failures import retry_patch
 from ..kubevirt.vm.readiness import cannot_start, has_guest, observed, restart_required, stale_restart_warning
 from ..preflight.lost_objects import power_problem
 from .declared import DeclareJob, is_written
-from .guest_steps import Guest, warn_of_condition
-from .power_steps import REQUEST
-from .step import Act, Facts
+from .guest import Guest, warn_of_condition
+from .step import REQUEST, Act, Facts
 
 
 def waits_for_restart(job: DeclareJob) -> bool:

@@ -32,8 +32,7 @@ from ..preflight.plugging import PlugRequests, is_carried_out, is_requested, plu
 from ..preflight.references import claim_names, created_volumes, keys_for_start, sole_owner
 from .declare_steps import Ownership, Rules, plan_object
 from .declared import PLUG, DeclareJob
-from .power_steps import REQUEST
-from .step import VMI, Act, Decision, Facts, Probe, Seen, Step
+from .step import REQUEST, VMI, Act, Decision, Facts, Probe, Seen, Step
 from .vm_restarts import forecast_restart
 
 _LISTS: Final[tuple[tuple[str, ...], ...]] = (

@@ -7,21 +7,19 @@ keeps that spec up to date, so the VMI shows whether a restart would change anyt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from ..api import errors, quantity
-from ..api.manifest import Manifest, has_condition
+from ..api.manifest import Manifest
 from ..api.tree import copy
 from ..kubevirt.cluster import KubeVirt
-from ..kubevirt.vm import defaults
+from ..kubevirt.vm.vmi_defaults import set_vmi_defaults
 
 # KubeVirt changes these in a running guest, so their values at the start do not count.
 _SOCKETS: Final = ("domain", "cpu", "sockets")
 _MEMORY: Final = ("domain", "memory", "guest")
 _LIVE: Final = (_SOCKETS, _MEMORY)
-# The conditions of a VMI while KubeVirt plugs them in. Until then, KubeVirt takes up no other change of the field.
-_UNDER_WAY: Final = {_SOCKETS: "HotVCPUChange", _MEMORY: "HotMemoryChange"}
 _DEVICES: Final = ("domain", "devices")
 _DISKS: Final = (*_DEVICES, "disks")
 # KubeVirt unplugs an interface only if the VM keeps it with the state `absent`.
@@ -79,15 +77,9 @@ def outstanding(
     return tuple(sorted({".".join(path) for path in lacks if path[0] not in _PLACEMENT}))
 
 
-def incomplete_update(vmi: Manifest, fields: Collection[str]) -> str | None:
-    """The condition of an incomplete live update for which a change of one of these fields has to wait; or None."""
-    waiting = (kind for path, kind in _UNDER_WAY.items() if ".".join(path) in fields and has_condition(vmi, kind))
-    return next(waiting, None)
-
-
 def _with_defaults(next_start: Manifest, kubevirt: KubeVirt) -> Manifest:
     full = copy(next_start)
-    defaults.set_vmi_defaults(full, kubevirt, maximums=False)
+    set_vmi_defaults(full, kubevirt, maximums=False)
     return full
 
 

@@ -16,7 +16,6 @@ from ..api.tree import copy
 from ..kubevirt.cluster import Cluster
 from ..kubevirt.instancetype import revision_names
 from ..kubevirt.instancetype.find import Specs
-from ..kubevirt.vm import defaults
 from ..kubevirt.vm.readiness import HALTED, can_apply_live, restart_required, run_strategy
 from ..kubevirt.vm.start import is_unchanged_since_start, started_vm
 from ..kubevirt.vm.vmi import build, guest_figures
@@ -110,10 +109,12 @@ def assumed_vmi(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> M
     built = value_or_none(build, vm, cluster, specs)
     if run_strategy(vm) == HALTED or (status and not status.get("created")) or built is None:
         return None
+    from ..kubevirt.vm.vmi_defaults import set_vmi_defaults
+
     spec = copy(built.spec)
     with suppress(ValueError):
         # KubeVirt ignores a malformed configuration of the maximums.
-        defaults.set_vmi_defaults(spec, cluster.kubevirt)
+        set_vmi_defaults(spec, cluster.kubevirt)
     memory = spec["domain"]["memory"].get("guest")
     return {
         "metadata": built.metadata,

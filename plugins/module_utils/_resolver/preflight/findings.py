@@ -29,8 +29,8 @@ from ..kubevirt.cluster import Cluster
 from ..kubevirt.instancetype import find
 from ..kubevirt.instancetype.lookup import Lookup
 from ..kubevirt.vm import vmi
-from ..kubevirt.vm.defaults import set_vmi_defaults
 from ..kubevirt.vm.readiness import HALTED, has_guest, run_strategy
+from ..kubevirt.vm.vmi_defaults import set_vmi_defaults
 from .derived_names import too_long
 from .guest_size import too_little_memory, unused_sockets
 from .lost_objects import lost_revision

@@ -1,7 +1,7 @@
 """KubeVirt's validating webhooks, as responses.
 
-The webhooks of instancetypes and preferences check little, because their CRDs check required fields. For VMs this
-module has the steps that involve instance types: apply, defaults and requirements.
+The webhooks of instancetypes and preferences check little, because their CRDs check required fields. Of the webhook of
+VMs this module has the part that concerns instance types.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ...api.errors import Cause, FieldError, KubeVirtError, Panic, go_reason
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ...api.release import NEWEST, Release
-from ..cluster import Cluster, KubeVirt
-from ..instancetype import applier, conflict, find, requirements, topology
+from ..cluster import Cluster
+from ..instancetype import conflict, find, topology
 from ..instancetype.conflict import ConflictError
 from ..instancetype.requirements import UnmetRequirement
 from ..instancetype.topology import SpreadError
-from ..vm import defaults
+from .apply import apply_and_check
 from .response import INVALID, NOT_FOUND, Response, allowed, bad_request, crashed, invalid
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
@@ -112,21 +112,6 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
     except KubeVirtError as error:
         return bad_request(error.message, DEFAULTS)
     return allowed()
-
-
-def apply_and_check(
-    template: Manifest, instancetype_spec: Manifest | None, preference_spec: Manifest | None, kubevirt: KubeVirt
-) -> None:
-    """Applies canonical specs and the defaults to a VM's canonical template, and checks the requirements.
-
-    Raises KubeVirtError for the first step that fails: SpreadError, ConflictError, a default that cannot be set, or
-    UnmetRequirement; and Panic where KubeVirt panics.
-    """
-    release, metadata, spec = kubevirt.release, template["metadata"], template["spec"]
-    topology.check_spread(instancetype_spec, preference_spec)
-    applier.apply_in_place(metadata, spec, instancetype_spec, preference_spec, release)
-    defaults.set_spec_defaults(spec, kubevirt)
-    requirements.check(instancetype_spec, preference_spec, spec, release)
 
 
 def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Response:

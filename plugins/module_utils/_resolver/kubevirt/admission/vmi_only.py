@@ -11,7 +11,7 @@ from typing import Final
 from ...api import behaviour
 from ...api.name_rules import quoted
 from ..cluster import KubeVirt
-from ..vm.defaults import HYPERV_NEEDS
+from ..vm.vmi_defaults import HYPERV_NEEDS
 from .rows import Check, Group, Place, Row, one_of
 from .rule import AMD64, ARM64, INVALID, S390X, Cause, Spec, amount
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from ...api.manifest import Manifest, Progress, condition_of, has_condition
@@ -22,6 +23,10 @@ _STALE_RESTART: Final = (
     "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
     " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
 )
+
+# The conditions of a VMI while KubeVirt plugs in sockets and memory. Until then, it takes up no other change of the
+# field.
+_UNDER_WAY: Final = {"domain.cpu.sockets": "HotVCPUChange", "domain.memory.guest": "HotMemoryChange"}
 
 
 def run_strategy(vm: Manifest) -> str:
@@ -199,3 +204,9 @@ def can_apply_live(vmi: Manifest) -> bool:
     """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
     ended = (vmi.get("status") or {}).get("phase") in _ENDED
     return not ended and not vmi["metadata"].get("deletionTimestamp")
+
+
+def incomplete_update(vmi: Manifest, fields: Collection[str]) -> str | None:
+    """The condition of an incomplete live update for which a change of one of these fields has to wait; or None."""
+    waiting = (kind for field, kind in _UNDER_WAY.items() if field in fields and has_condition(vmi, kind))
+    return next(waiting, None)

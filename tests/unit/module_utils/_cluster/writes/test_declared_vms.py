@@ -13,7 +13,7 @@ from plugins.module_utils._governance.cluster.vm_extension import Governance
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import policies
 from plugins.module_utils._resolver.change.declared import DeclareJob, manifest_job
-from plugins.module_utils._resolver.change.power_steps import REQUEST
+from plugins.module_utils._resolver.change.step import REQUEST
 from plugins.module_utils._resolver.change.vm_restarts import waits_for_restart
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from plugins.module_utils._resolver.kubevirt.admission import mutate

@@ -6,7 +6,8 @@ import pytest
 
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.power import PowerJob, power, power_job
-from plugins.module_utils._resolver.change.power_steps import REQUEST, PowerRequest
+from plugins.module_utils._resolver.change.power_steps import PowerRequest
+from plugins.module_utils._resolver.change.step import REQUEST
 from scripted_server import Manifest, Store, forbidden, listed, session_with, status
 
 SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop/"

@@ -15,7 +15,6 @@ from plugins.module_utils._cluster.writes.declared_restarts import restart_decla
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
-from plugins.module_utils._resolver.change.power_steps import REQUEST
 from plugins.module_utils._resolver.change.revision_change import refresh
 from plugins.module_utils._resolver.change.revision_steps import (
     RevisionJob,
@@ -24,7 +23,7 @@ from plugins.module_utils._resolver.change.revision_steps import (
     needs,
     needs_restart_still,
 )
-from plugins.module_utils._resolver.change.step import Seen
+from plugins.module_utils._resolver.change.step import REQUEST, Seen
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects

@@ -11,8 +11,7 @@ from plugins.module_utils._cluster.writes.declared_restarts import restart_decla
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change import guest_steps
 from plugins.module_utils._resolver.change.declared import APPLY, NOT_PLANNED, DeclareJob, declare_job
-from plugins.module_utils._resolver.change.power_steps import REQUEST
-from plugins.module_utils._resolver.change.step import Seen
+from plugins.module_utils._resolver.change.step import REQUEST, Seen
 from plugins.module_utils._resolver.change.vm_restarts import may_restart, waits_for_restart
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.matcher import ObjectKey
-from plugins.module_utils._resolver.change.power_steps import REQUEST, PowerRequest, is_renewed, power_steps
-from plugins.module_utils._resolver.change.step import Act, Decision, Job, Refuse, Seen, Step
+from plugins.module_utils._resolver.change.power_steps import PowerRequest, is_renewed, power_steps
+from plugins.module_utils._resolver.change.step import REQUEST, Act, Decision, Job, Refuse, Seen, Step
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 

@@ -7,15 +7,16 @@ from captured_vms import unknown_drift
 
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, ObjectKey
-from plugins.module_utils._resolver.change.guest_steps import Guest, GuestSteps
+from plugins.module_utils._resolver.change.guest import Guest
+from plugins.module_utils._resolver.change.guest_steps import GuestSteps
 from plugins.module_utils._resolver.change.revision_change import RevisionChange
+from plugins.module_utils._resolver.change.revision_guests import update_steps
 from plugins.module_utils._resolver.change.revision_steps import (
     ROLL_BACK,
     Revision,
     RevisionJob,
     capture_steps,
     is_changed,
-    update_steps,
 )
 from plugins.module_utils._resolver.change.step import Act, Decision, Job, Refuse, Seen, Step
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, GuestEffect

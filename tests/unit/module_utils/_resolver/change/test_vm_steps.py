@@ -7,9 +7,8 @@ import pytest
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change.declare_steps import Ownership
 from plugins.module_utils._resolver.change.declared import APPLY, PLUG, DeclareJob, declare_job
-from plugins.module_utils._resolver.change.guest_steps import Guest
-from plugins.module_utils._resolver.change.power_steps import REQUEST
-from plugins.module_utils._resolver.change.step import VMI, Act, Seen
+from plugins.module_utils._resolver.change.guest import Guest
+from plugins.module_utils._resolver.change.step import REQUEST, VMI, Act, Seen
 from plugins.module_utils._resolver.change.vm_restarts import needs_restart, note_restart, retry_act, waits_for_restart
 from plugins.module_utils._resolver.change.vm_steps import VMSteps
 from plugins.module_utils._resolver.declare import plan

@@ -7,11 +7,11 @@ import pytest
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.guest.effect import NOTHING, UNKNOWN, GuestEffect
-from plugins.module_utils._resolver.guest.outstanding import incomplete_update
 from plugins.module_utils._resolver.guest.predict import guest_effect
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm import vmi
+from plugins.module_utils._resolver.kubevirt.vm.readiness import incomplete_update
 
 
 def pending(vm: Manifest, instance: Manifest, cluster: Cluster, compare_all: bool = False) -> GuestEffect:
