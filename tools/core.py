@@ -36,6 +36,7 @@ CORE_TESTS: list[str] = TABLE["core_tests"]
 COLLECTION = "ansible_collections.virtshape.instancetypes."
 # Where modules, filters and the check are put together, and may therefore name capabilities.
 ASSEMBLED = (
+    "plugins/module_utils/_catalog_conversions.py",
     "plugins/module_utils/_vm_options.py",
     "plugins/modules/*.py",
     "plugins/inventory/*.py",

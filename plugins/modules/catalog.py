@@ -460,14 +460,18 @@ deployed_versions:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._catalog_conversions import CONVERSIONS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog import module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.deprecated import deprecated_fields
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.catalog_limits import (
     LIMITS,
 )
 
 MODULE = module(
     extension=LIMITS,
+    conversions=CONVERSIONS,
+    checks=(deprecated_fields,),
 )
 
 

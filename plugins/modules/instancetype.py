@@ -139,9 +139,10 @@ result:
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.instancetype import module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.deprecated import deprecated_fields
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._git.cluster.rendered_state import RENDERED
 
-MODULE = module((RENDERED,))
+MODULE = module((RENDERED,), (deprecated_fields,))
 
 
 def main() -> None:

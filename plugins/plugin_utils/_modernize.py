@@ -16,6 +16,7 @@ import yaml
 
 from ..module_utils._cluster.client.files import write_file
 from ..module_utils._conversion import template_merge
+from ..module_utils._conversion.modernize import OLD_KINDS, FieldChange, Modernization
 from ..module_utils._conversion.presets import KIND as PRESET
 from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
 from ..module_utils._conversion.template_parameters import PARAMETERS
@@ -26,7 +27,6 @@ from ..module_utils._resolver.api.manifest import Manifest, name_of
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ..module_utils._resolver.api.name_rules import one_line, quoted
 from ..module_utils._resolver.api.release import Release
-from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
 from ..module_utils._resolver.declare.option_checks import oversized
 from ..module_utils._resolver.secrets.redaction import own_annotations
 from ..module_utils._task_objects import KUBEVIRT_VM, module_of

@@ -22,7 +22,6 @@ from .._resolver.api.name_rules import first_names
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
-from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
 from .._resolver.choose.sizes import shown
 from .._resolver.choose.windows import version_of
 from .._resolver.kubevirt.cluster import Cluster, KubeVirt
@@ -32,6 +31,7 @@ from .._resolver.kubevirt.vm.vmi import guest_figures
 from .._templates import conversion, process
 from . import presets as preset_rules
 from . import template_parameters
+from .modernize import FieldChange, Modernization, RemainingField, modernize
 from .template_split import split, vms_of
 
 TEMPLATE: Final = "Template"

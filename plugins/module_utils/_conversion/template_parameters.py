@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import INSTANCETYPE
 from .._resolver.api.tree import value_at
-from .._resolver.catalog.modernize import FieldChange, RemainingField
 from .._templates.substitution import references
+from .modernize import FieldChange, RemainingField
 
 PARAMETERS: Final = "spec.parameters"
 _NAME: Final = "INSTANCETYPE"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from ...module_utils._conversion.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
 from ...module_utils._resolver.api import behaviour
 from ...module_utils._resolver.api.all_errors import all_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
@@ -13,7 +14,6 @@ from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY, KINDS
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
 from ...module_utils._resolver.kubevirt.instancetype.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from ...module_utils._yaml import unquoted

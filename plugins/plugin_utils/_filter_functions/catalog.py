@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ...module_utils._catalog_conversions import CONVERSIONS
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.catalog.bundle import bundle
@@ -43,7 +44,7 @@ def catalog(
         raise AnsibleFilterError(f"expected catalogs or manifests, found {value!r}")
     try:
         documents = [dict(document) if isinstance(document, Mapping) else document for document in value]
-        objects = bundle(documents, version=version).objects
+        objects = bundle(documents, version=version, conversions=CONVERSIONS).objects
         matrix = compatibility_matrix(objects)
         columns = _columns(limits, None, objects)
     except (CatalogError, FieldError) as error:

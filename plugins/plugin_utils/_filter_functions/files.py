@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ...module_utils._catalog_conversions import CONVERSIONS
 from ...module_utils._resolver.api.errors import CatalogError
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._yaml.documents import TextError, documents
@@ -24,7 +25,8 @@ def catalog_files(value: Iterable[str], texts: Iterable[str], version: str = "")
         contents = [document.content for document, _file in found]
         # Later steps do not know the files.
         if contents:
-            bundle(contents, version=str(version), places=[document.place_in(file) for document, file in found])
+            places = [document.place_in(file) for document, file in found]
+            bundle(contents, version=str(version), places=places, conversions=CONVERSIONS)
     except (TextError, CatalogError) as error:
         raise AnsibleFilterError(str(error)) from None
     return contents

@@ -77,7 +77,7 @@ BASES: dict[str, set[str]] = {
     "_upgrade": {"_capacity", "_conversion", "_templates"},
 }
 # Modules and plugins are put together here.
-ASSEMBLED = {"modules", "plugin_utils", "filter", "inventory", "action", "_vm_options"}
+ASSEMBLED = {"modules", "plugin_utils", "filter", "inventory", "action", "_vm_options", "_catalog_conversions"}
 
 
 def room_of(parts: tuple[str, ...]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
-from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
+from ..._resolver.catalog.bundle import Conversion, bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import CatalogSelection
@@ -24,6 +25,7 @@ from ..reads.lookup import ClusterLookup
 from ..task import Task
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.catalog_deployment import CatalogExtension, CatalogSummary, deploy
+from ..writes.catalog_objects import ObjectCheck
 from .declaration import diff, generation, is_taken_over, result_of
 from .module import ON_FAILURE, Module, Params, Result
 from .results import counted_noun, failed_result, group_warnings, joined_counts
@@ -77,14 +79,20 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Result:
+def _run(
+    params: Params,
+    task: Task,
+    extension: CatalogExtension | None,
+    conversions: Sequence[Conversion],
+    checks: Sequence[ObjectCheck],
+) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
     session = task.connect(params)
     # A fetched release has only one version.
     fetched = params["source"] == "url"
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
-    available = bundle(documents, params["other_kinds"], version, places)
+    available = bundle(documents, params["other_kinds"], version, places, conversions)
     names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
     selection = CatalogSelection(
         **{name: tuple(params[name]) for name in names},
@@ -116,7 +124,9 @@ def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Resu
         raise TaskFailed(session.give_up_reason)
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, task)
-    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, extension)
+    deployed = deploy(
+        session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, extension, checks
+    )
     deprecated_objects = []
     if params["state"] == "present":
         # These are the users of objects that are not active, whose replacements may be objects of the cluster.
@@ -145,10 +155,14 @@ def _run(params: Params, task: Task, extension: CatalogExtension | None) -> Resu
     return _result(params, task, source, deployed, deployment, extension.option if extension is not None else "")
 
 
-def module(extension: CatalogExtension | None = None) -> Module:
-    """The module. extension: what a capability adds to catalogs."""
+def module(
+    extension: CatalogExtension | None = None,
+    conversions: Sequence[Conversion] = (),
+    checks: Sequence[ObjectCheck] = (),
+) -> Module:
+    """The module. extension, conversions, checks: what capabilities add to catalogs."""
     spec = _SPEC if extension is None else {**_SPEC, extension.option: extension.spec}
-    return Module(spec, partial(_run, extension=extension))
+    return Module(spec, partial(_run, extension=extension, conversions=conversions, checks=checks))
 
 
 def _catalog(params: Params) -> str:

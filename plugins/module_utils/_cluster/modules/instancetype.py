@@ -9,7 +9,7 @@ from ..._resolver.api import state
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
-from ..writes.catalog_objects import CatalogObjects
+from ..writes.catalog_objects import CatalogObjects, ObjectCheck
 from .declaration import Declaration, TaskState, generation
 from .module import Module
 
@@ -21,7 +21,10 @@ _RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 
 
 def declaring(
-    matcher_field: MatcherField, manifest: Callable[[Options], Manifest], states: Sequence[TaskState]
+    matcher_field: MatcherField,
+    manifest: Callable[[Options], Manifest],
+    states: Sequence[TaskState],
+    checks: Sequence[ObjectCheck],
 ) -> Module:
     """The module that declares instancetypes or preferences. manifest: makes a manifest of options."""
     return Declaration(
@@ -29,7 +32,7 @@ def declaring(
         spec=manifests.argument_spec(matcher_field),
         manifest=manifest,
         namespaced=manifests.is_namespaced,
-        kind=lambda options, session, _task: CatalogObjects(options, session).kind,
+        kind=lambda options, session, _task: CatalogObjects(options, session, checks=checks).kind,
         describe=generation,
         settings=_SETTINGS,
         object_rules=_RULES,
@@ -37,6 +40,6 @@ def declaring(
     ).module()
 
 
-def module(states: Sequence[TaskState] = ()) -> Module:
-    """The module instancetype. states: of capabilities."""
-    return declaring(INSTANCETYPE, manifests.instancetype, states)
+def module(states: Sequence[TaskState] = (), checks: Sequence[ObjectCheck] = ()) -> Module:
+    """The module instancetype. states, checks: of capabilities."""
+    return declaring(INSTANCETYPE, manifests.instancetype, states, checks)

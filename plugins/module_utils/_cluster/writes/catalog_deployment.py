@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from ..reads.revisions import vmis
 from ..reads.snapshot import ListedObjects
 from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
-from .catalog_objects import CatalogObjects, skip_reason
+from .catalog_objects import CatalogObjects, ObjectCheck, skip_reason
 from .declare import ANY_KIND, declare
 
 
@@ -89,18 +89,20 @@ def deploy(
     manifests: list[Manifest],
     task: Task,
     extension: CatalogExtension | None = None,
+    checks: Sequence[ObjectCheck] = (),
 ) -> CatalogSummary:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
     options: the module's options, with the name of the catalog as `catalog`, and as `namespaces` where to look for
     objects to prune; "" means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
+    checks: see `CatalogObjects`.
     Raises CatalogError for what an extension cannot declare, before it writes anything.
     """
     deployed = CatalogSummary()
     live_objects = ListedObjects(session)
     # _keep_reason decides what may be pruned.
     force = options["force"] or options["state"] == "present"
-    catalog_objects = CatalogObjects({**options, "force": force}, session, options["catalog"])
+    catalog_objects = CatalogObjects({**options, "force": force}, session, options["catalog"], checks)
     jobs = _jobs(session, options, manifests, deployed)
     if options["state"] == "present":
         _predict_changes(session, live_objects, catalog_objects, options, jobs, deployed)

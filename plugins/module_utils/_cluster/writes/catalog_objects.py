@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._resolver.api import managed_fields
 from ..._resolver.api.errors import FieldError
@@ -12,6 +12,7 @@ from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER
 from ..._resolver.api.manifest import Manifest, Options, labels_of
 from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.api.release import Release
 from ..._resolver.catalog.ownership import OPERATOR, is_deployed
 from ..._resolver.catalog.spec_changes import changes, predicted
 from ..._resolver.change.declare_steps import Ownership, Rules, plan_object
@@ -27,16 +28,22 @@ if TYPE_CHECKING:
 
 _KEPT: Final = "the object exists and was not declared by this collection"
 
+ObjectCheck = Callable[[Manifest, Release], list[Finding]]
+"""(an instancetype or preference to be written, the cluster's release of KubeVirt) → findings about it."""
+
 
 class CatalogObjects:
     """The instancetypes or preferences of a task.
 
     options: the task's options, with `existing`, `keep` or `apply`, and `force`, to delete objects that VMs use.
-    catalog: the name of the catalog; "" for objects that a task declares one by one.
+    catalog: the name of the catalog; "" for objects that a task declares one by one. checks: of capabilities.
     """
 
-    def __init__(self, options: Options, session: Session, catalog: str = "") -> None:
+    def __init__(
+        self, options: Options, session: Session, catalog: str = "", checks: Sequence[ObjectCheck] = ()
+    ) -> None:
         self._session = session
+        self._checks = checks
         self._catalog = catalog
         self._existing = options["existing"]
         self._force = bool(options.get("force"))
@@ -95,9 +102,13 @@ class CatalogObjects:
     def _findings(self, job: DeclareJob) -> list[Finding]:
         if job.goal.action == DELETE:
             return [] if self._force else self._use(job)
-        deprecated = _deprecated(job.goal.plan.manifest, self._session)
+        # An object that stays as it is needs no check.
+        from ..reads.kubevirt import kubevirt
+
+        manifest, release = job.goal.plan.manifest, kubevirt(self._session).release
+        found = [finding for check in self._checks for finding in check(manifest, release)]
         # A catalog warns of its users once, for all its objects together.
-        return deprecated if self._catalog else [*deprecated, *_taken(job.seen.live), *self._drift(job)]
+        return found if self._catalog else [*found, *_taken(job.seen.live), *self._drift(job)]
 
     def _drift(self, job: DeclareJob) -> list[Finding]:
         live = job.seen.live
@@ -143,23 +154,3 @@ def skip_reason(live: Manifest, existing: str) -> str | None:
     if existing == "keep" and managed_fields.applied_fields(live, FIELD_MANAGER) is None:
         return _KEPT
     return None
-
-
-def _deprecated(manifest: Manifest, session: Session) -> list[Finding]:
-    """A note for each deprecated field of an object, with its replacement in the cluster's release of KubeVirt."""
-    # An object that stays as it is needs no check.
-    from ..._resolver.catalog.modernize import without_deprecated
-    from ..reads.kubevirt import kubevirt
-
-    modern = without_deprecated(manifest, kubevirt(session).release)
-    lines = [
-        f"{change.path} is deprecated or has no effect: "
-        + (f"write {change.new_path}: {_value_text(change.after)}" if change.new_path else f"remove it. {change.note}")
-        for change in modern.changes
-    ]
-    lines += [f"{field.path}: {field.note}" for field in modern.remaining]
-    return [Finding(line, severity=WARNING) for line in lines]
-
-
-def _value_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
@@ -10,17 +10,22 @@ from ..api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MANAGER, MANA
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
-from ..api.release import NEWEST
-from ..api.tree import copy
 from ..kubevirt.admission.validate import validate
 from .definitions import adapt, expand_with_places, matcher_field_of
-from .modernize import modernize
 from .ownership import check_label
 
 # The label with which common-instancetypes marks its version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
 
-_FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
+
+class Conversion(NamedTuple):
+    """How a capability reads older manifests. kinds: those that have another name today.
+
+    convert: gives the manifest in the current API, of one in any other. Raises FieldError.
+    """
+
+    kinds: tuple[str, ...]
+    convert: Callable[[Manifest], Manifest]
 
 
 class Bundle(NamedTuple):
@@ -40,20 +45,25 @@ class Bundle(NamedTuple):
 
 
 def bundle(
-    documents: Iterable[Any], other_kinds: str = "fail", version: str = "", places: Sequence[str] = ()
+    documents: Iterable[Any],
+    other_kinds: str = "fail",
+    version: str = "",
+    places: Sequence[str] = (),
+    conversions: Sequence[Conversion] = (),
 ) -> Bundle:
     """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests, without empty documents.
 
-    Objects of an older API version are converted. other_kinds: `fail` or `skip` for manifests of other kinds. version:
-    the one to take of a catalog with versions, "" for the newest. places: the position of each document, such as
-    ``acme.yml, line 3``, for messages. Raises CatalogError for an invalid document, with its place, and for a bundle
-    without objects, which is probably truncated.
+    conversions: for objects of an older API version, which are an error without. other_kinds: `fail` or `skip` for
+    manifests of other kinds. version: the one to take of a catalog with versions, "" for the newest. places: the
+    position of each document, such as ``acme.yml, line 3``, for messages. Raises CatalogError for an invalid document,
+    with its place, and for a bundle without objects, which is probably truncated.
     """
     sources, notes, origins = [], [], []
+    kinds = {*MATCHER_FIELD_OF_KIND, *(kind for conversion in conversions for kind in conversion.kinds)}
     named = ((document, _place(places, index)) for index, document in enumerate(documents) if document is not None)
     for document, where in _flatten(named):
         kind = document.get("kind") if isinstance(document, dict) else None
-        if kind is not None and kind not in MATCHER_FIELD_OF_KIND and kind not in _FLAVORS:
+        if kind is not None and kind not in kinds:
             if other_kinds != "skip":
                 raise CatalogError(
                     f"kind: {quoted(kind)} is neither an instancetype nor a preference; remove the document, or"
@@ -63,7 +73,7 @@ def bundle(
             notes.append(f"skipped {kind} {_name(document)}, which is neither an instancetype nor a preference")
             continue
         if kind is not None and document.get("apiVersion") != API_VERSION:
-            document, note = _convert(document, where)
+            document, note = _convert(document, where, conversions)
             notes.append(note)
         if kind is not None and not isinstance(document.get("spec"), dict):
             raise CatalogError(f"{kind} {_name(document)}: spec: missing; check that the bundle is complete", where)
@@ -139,15 +149,16 @@ def _flatten(placed: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
             yield document, where
 
 
-def _convert(document: Manifest, place: str) -> tuple[Manifest, str]:
+def _convert(document: Manifest, place: str, conversions: Sequence[Conversion]) -> tuple[Manifest, str]:
     label, version = f"{document['kind']} {_name(document)}", document.get("apiVersion")
     try:
-        modern = modernize(copy(document), NEWEST)
+        for conversion in conversions:
+            document = conversion.convert(document)
     except FieldError as error:
         raise CatalogError(f"{label}: {error}", place) from error
-    if modern.manifest.get("apiVersion") != API_VERSION:
+    if document.get("apiVersion") != API_VERSION:
         raise CatalogError(f"{label}: apiVersion: {quoted(version)} is not supported; use {API_VERSION}", place)
-    return modern.manifest, f"{place}: {label}: converted from {version} to {API_VERSION}"
+    return document, f"{place}: {label}: converted from {version} to {API_VERSION}"
 
 
 def _check(manifest: Manifest, place: str) -> None:

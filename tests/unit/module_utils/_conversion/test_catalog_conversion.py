@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._adoption import adopt
+from plugins.module_utils._conversion.modernize import Modernization
 from plugins.module_utils._conversion.presets import EXCLUDE
 from plugins.module_utils._conversion.template_bundles import Sources, _carried_over, convert, preferences_of
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from plugins.module_utils._resolver.catalog.modernize import Modernization
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._templates import process

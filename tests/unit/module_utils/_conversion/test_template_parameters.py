@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from plugins.module_utils._conversion.modernize import Modernization
 from plugins.module_utils._conversion.template_bundles import Sources, convert
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.catalog.modernize import Modernization
 from plugins.module_utils._templates import process
 from plugins.plugin_utils._catalog_files import builtin_objects
 

@@ -29,17 +29,6 @@ def test_definitions_manifests_and_lists_together() -> None:
     assert names(bundle([manifest("a"), None, listed, definition]).objects) == ["a", "b", "c.small"]
 
 
-def test_older_api_versions_are_converted_to_current() -> None:
-    old = manifest("old", apiVersion="instancetype.kubevirt.io/v1alpha2")
-    old["spec"]["cpu"]["dedicatedCPUPlacement"] = False
-    result = bundle([old])
-    assert result.objects[0]["apiVersion"] == API
-    assert result.objects[0]["spec"]["cpu"] == {"guest": 1}
-    assert result.notes == [
-        "document 0: VirtualMachineClusterInstancetype old: converted from instancetype.kubevirt.io/v1alpha2 to " + API
-    ]
-
-
 @pytest.mark.parametrize(
     ("document", "result"),
     [

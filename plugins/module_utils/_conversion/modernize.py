@@ -11,16 +11,16 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ..api import release_schema, schema
-from ..api.errors import FieldError
-from ..api.fields import SPEC_TYPES
-from ..api.kinds import kind_meant
-from ..api.manifest import Manifest
-from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
-from ..api.name_rules import quoted
-from ..api.release import NEWEST, Release
-from ..api.tree import copy, value_at
-from ..kubevirt.instancetype import topology
+from .._resolver.api import release_schema, schema
+from .._resolver.api.errors import FieldError
+from .._resolver.api.fields import SPEC_TYPES
+from .._resolver.api.kinds import kind_meant
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
+from .._resolver.api.name_rules import quoted
+from .._resolver.api.release import NEWEST, Release
+from .._resolver.api.tree import copy, value_at
+from .._resolver.kubevirt.instancetype import topology
 
 
 class FieldChange(NamedTuple):

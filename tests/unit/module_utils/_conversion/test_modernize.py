@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._conversion import modernize as resolver
+from plugins.module_utils._conversion.modernize import modernize
 from plugins.module_utils._resolver.api.errors import FieldError, KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from plugins.module_utils._resolver.catalog import modernize as resolver
-from plugins.module_utils._resolver.catalog.modernize import modernize
 from plugins.module_utils._resolver.kubevirt.instancetype import applier, decode
 
 Manifest = dict[str, Any]
