@@ -71,6 +71,7 @@ BEGINNINGS: Final = TRANSITIONS[:-1]
 
 # They do not keep a VM from running; other transitions tell them.
 _RUNS_ON: Final = ("restart", "obsolete", "migration")
+_ENDED: Final = ("Failed", "Succeeded")
 _EXCEEDED: Final = "exceeded quota"
 # Their messages say why KubeVirt or Kubernetes created no guest, pod or disk.
 _BLOCKED: Final = ("Failure", "Synchronized")
@@ -122,6 +123,25 @@ def facts_of(drift: Drift) -> VMFacts:
     if drift.vmi is UNREAD_VMI:
         unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
     return VMFacts(held, frozenset(unknown))
+
+
+def ended_guest(vmi: Manifest) -> Manifest:
+    """What a later look needs of a VMI whose guest has ended by itself; {} for other VMIs.
+
+    KubeVirt soon replaces it by the VMI of another guest.
+    """
+    metadata, phase = metadata_of(vmi), (vmi.get("status") or {}).get("phase")
+    if phase not in _ENDED or metadata.get("deletionTimestamp"):
+        return {}
+    return {"metadata": {"uid": metadata.get("uid")}, "status": {"phase": phase}}
+
+
+def with_ended_guest(vm: Manifest, facts: VMFacts, ended: Manifest | None) -> VMFacts:
+    """The facts of a VM, one of whose guests has ended since the last look (`ended_guest`), or None."""
+    stopped = dict(_of_guest(vm, ended)).get(STOPPED) if ended else None
+    if stopped is None or STOPPED in facts.held or STOPPED in facts.unknown:
+        return facts
+    return facts._replace(held={**facts.held, STOPPED: stopped})
 
 
 def is_settled(drift: Drift) -> bool:

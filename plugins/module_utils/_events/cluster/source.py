@@ -16,9 +16,9 @@ from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import LIBRARIES, MISSING
-from ..._resolver.api.manifest import qualified_name
+from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.change.drift import Drift
-from ..facts import BROKEN, facts_of_diagnosis, is_settled
+from ..facts import BROKEN, facts_of_diagnosis, is_settled, with_ended_guest
 from ..source_options import ClusterOptions, SourceOptions
 from ..transitions import Change, Reporter
 from .look import Seen, VMSelection, all_vms, namespace_vms, some_vms
@@ -170,7 +170,7 @@ class _ClusterSource:
         due = set(self._unsettled.due())
         late: dict[str, list[Drift]] = {}
         for seen in self._seen(batch):
-            self._tell(self._changes(seen))
+            self._tell(self._changes(seen, batch.ended.get(seen.name)))
             settled = seen.drift is None or self._diagnosis is None or is_settled(seen.drift)
             self._unsettled.note(seen.name, settled=settled)
             if seen.drift is not None and seen.name in due and not settled:
@@ -206,10 +206,11 @@ class _ClusterSource:
         parts = [namespace_vms(session, self._selection, namespace, known) for namespace in sorted(batch.namespaces)]
         return chain(*parts, some_vms(session, self._selection, batch.vms, known))
 
-    def _changes(self, seen: Seen) -> Iterator[Change]:
+    def _changes(self, seen: Seen, ended: Manifest | None) -> Iterator[Change]:
         known = self.store.known.get(seen.name)
         if seen.drift is not None and seen.facts is not None:
-            yield from self._reporter.changes(seen.drift.vm, seen.facts, known)
+            vm = seen.drift.vm
+            yield from self._reporter.changes(vm, with_ended_guest(vm, seen.facts, ended), known)
         elif known is not None and seen.left:
             yield Change(seen.name, None)
         elif known is not None:

@@ -13,16 +13,19 @@ from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
 from ..._cluster.client.errors import ConnectionFailed, RequestFailed
 from ..._cluster.client.session import Session
 from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS
+from ..facts import ended_guest
 
 log = logging.getLogger(__name__)
 
 _VM: Final = "VirtualMachine"
+_VMI: Final = "VirtualMachineInstance"
 # Changes of these concern the VMs of the namespace, or of all.
 _SHARED: Final = tuple(
     kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.kind, matcher_field.cluster_kind)
 )
-KINDS_WATCHED: Final = (_VM, "VirtualMachineInstance", "ControllerRevision", *_SHARED, "DataSource")
+KINDS_WATCHED: Final = (_VM, _VMI, "ControllerRevision", *_SHARED, "DataSource")
 # Seconds of a watch, and before another attempt to watch what may not be watched, or is not served.
 _WATCH: Final = 300
 _UNAVAILABLE: Final = 300.0
@@ -34,11 +37,13 @@ class PendingLook:
 
     vms: NAMESPACE/NAME → whether the VM's last event was that it left the selection, or the cluster; None if only
     another object of this name changed, so that the VM may not be selected.
+    ended: NAMESPACE/NAME → the guest of the VM that has ended by itself.
     """
 
     everything: bool = False
     namespaces: set[str] = field(default_factory=set)
     vms: dict[str, bool | None] = field(default_factory=dict)
+    ended: dict[str, Manifest] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.everything or bool(self.namespaces or self.vms)
@@ -49,6 +54,7 @@ class PendingLook:
         for name, left in other.vms.items():
             if left is not None or name not in self.vms:
                 self.vms[name] = left
+        self.ended.update(other.ended)
 
 
 class Triggers:
@@ -154,17 +160,20 @@ class Triggers:
 
     def _follow(self, kind: Kind, version: str) -> str:
         """One watch; the resourceVersion to go on from."""
-        events = self._session().watch(kind, self._namespace, version, _WATCH, True, **self._selectors(kind))
+        # Of a guest that has crashed, only its VMI tells, and KubeVirt soon replaces that.
+        only_metadata = kind.kind != _VMI
+        events = self._session().watch(kind, self._namespace, version, _WATCH, only_metadata, **self._selectors(kind))
         for event in events:
             metadata = event["object"]["metadata"]
             version = metadata.get("resourceVersion") or version
             if event["type"] != "BOOKMARK":
-                self.add(concerned(kind, event["type"], metadata))
+                self.add(concerned(kind, event["type"], event["object"]))
         return version
 
 
-def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> PendingLook:
-    """The VMs to look at because of an event of a watch."""
+def concerned(kind: Kind, event_type: str, item: Manifest) -> PendingLook:
+    """The VMs to look at because of an event of a watch. item: the object, with its status if it is a VMI."""
+    metadata = item["metadata"]
     namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
     if kind.kind in _SHARED and kind.namespaced:
         return PendingLook(namespaces={namespace})
@@ -177,4 +186,7 @@ def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> PendingL
         return PendingLook(
             vms={f"{namespace}/{owner.get('name')}": None for owner in owners if owner.get("kind") == _VM}
         )
-    return PendingLook(vms={f"{namespace}/{name}": None})
+    found = PendingLook(vms={f"{namespace}/{name}": None})
+    if kind.kind == _VMI and (ended := ended_guest(item)):
+        found.ended[f"{namespace}/{name}"] = ended
+    return found

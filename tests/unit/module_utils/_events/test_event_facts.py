@@ -189,6 +189,25 @@ def test_a_failed_start_is_the_same_end() -> None:
     assert facts.STOPPED not in found(once, vmi=instance("Succeeded")).held
 
 
+@pytest.mark.parametrize(
+    ("vmi", "stopped"),
+    [
+        (instance("Failed"), True),
+        (instance("Succeeded"), True),
+        (instance("Running"), False),
+        (instance("Failed", deletionTimestamp=NEW), False),
+    ],
+)
+def test_guest_that_was_replaced_has_ended(vmi: Manifest, stopped: bool) -> None:
+    known = facts.with_ended_guest(PLAIN, found(PLAIN, vmi=instance(uid="next")), facts.ended_guest(vmi))
+    assert (facts.STOPPED in known.held) is stopped and facts.RUNNING in known.held
+    if stopped:
+        assert known.held[facts.STOPPED] == found(PLAIN, vmi=vmi).held[facts.STOPPED]
+        assert facts.with_ended_guest(PLAIN, known, facts.ended_guest(instance("Failed", uid="other"))) is known
+    unread = found(PLAIN, vmi=UNREAD_VMI)
+    assert facts.with_ended_guest(PLAIN, unread, facts.ended_guest(instance("Failed"))) is unread
+
+
 def test_guest_of_a_deleted_vm_was_to_end() -> None:
     deleted = {**PLAIN, "metadata": {**PLAIN["metadata"], "deletionTimestamp": NEW}}
     known = found(deleted, vmi=instance("Failed"))
