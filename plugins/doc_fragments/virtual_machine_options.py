@@ -693,6 +693,15 @@ options:
       parameters:
         description: Values of the template's parameters, by name.
         type: dict
+  sizes: &id031
+    description:
+      - 'How the VM has O(instancetype) and O(preference): V(named) names them, V(expanded) declares what they resolve
+        to, and records in annotations of which objects. V(auto) names them if the cluster accepts that in a dry run,
+        which a task makes once; Harvester since 1.7 does not. Default is V(named).'
+      - An expanded VM keeps its values when the instancetype changes, as a VM keeps its revision;
+        M(virtshape.instancetypes.controller_revision) refreshes both. A change of O(sizes) does not change the guest.
+    type: str
+    choices: [named, expanded, auto]
   virtual_machines:
     description: A list of VMs. An entry takes the same options as the task does for one VM. An option that an entry
       leaves out has the value that the task gives, and an option with the value V(null) has none.
@@ -743,4 +752,5 @@ options:
       infer_from_registry: *id028
       insecure_registry: *id029
       from_template: *id030
+      sizes: *id031
 """

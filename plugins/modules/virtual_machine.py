@@ -307,6 +307,10 @@ results:
         reasons: ["instancetype u1.small: is the default instancetype of the DataSource golden-images/fedora"]
         others: {boot: [], instancetype: []}
         rejected: {}
+    sizes:
+      description: Whether the VM is V(named) or V(expanded).
+      type: str
+      returned: with O(sizes)
     from_template:
       description: The template of the VM, with C(name), C(namespace), C(parameters), the values of all parameters by
         name, and C(message), what the template says to users of its VMs.
@@ -353,6 +357,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.m
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._git.cluster.rendered_state import RENDERED
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._sizes.cluster.vm_sizes import Sizes
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.vm_templates import Templates
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._vm_options import VM_OPTIONS
 
@@ -361,6 +366,7 @@ MODULE = module(
     (
         Templates,
         BootSources,
+        Sizes,
         Capacity,
         Governance,
     ),

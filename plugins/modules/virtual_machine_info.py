@@ -243,6 +243,11 @@ virtual_machines:
           type: str
           returned: always
         pinned: {description: Whether the VM pins the revision by name., type: bool, returned: always}
+        expanded:
+          description: The VM has the values, and a record in the place of a revision, as the option C(sizes) of
+            M(virtshape.instancetypes.virtual_machine) says.
+          type: bool
+          returned: when it is so
         state:
           description: V(current), V(drifted), V(gone), V(revision_lost), V(not_captured) or V(unknown).
           type: str

@@ -76,7 +76,8 @@ def findings(
     for declared in objects:
         vm = declared.manifest
         captured = vm["kind"] == VM and any(
-            revision_names.referenced_revision(vm, matcher_field, kubevirt.release).name
+            matcher_field.recorded_in(vm)
+            or revision_names.referenced_revision(vm, matcher_field, kubevirt.release).name
             for matcher_field in MATCHER_FIELDS
         )
         if not captured or not any(key in declared_keys for key in references(vm)):

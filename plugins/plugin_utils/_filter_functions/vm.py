@@ -138,7 +138,7 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     if effect.refusal:
         result["refusal"] = effect.refusal
     for matcher_field, part in vm_drift.parts.items():
-        result[matcher_field.name] = {**part._asdict(), "changes": list(part.changes)}
+        result[matcher_field.name] = part.facts
     return result
 
 

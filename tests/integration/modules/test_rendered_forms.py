@@ -17,7 +17,7 @@ ARGO = "argocd-controller"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample me"
 # They need what the task reads of the cluster, or say how the task works.
 NOT_RENDERED = {"workload", "size", "from_template", "infer_from_registry", "insecure_registry"}
-NOT_RENDERED |= {"name", "namespace", "state", "accept_unknown_fields", "adopt_disks"}
+NOT_RENDERED |= {"name", "namespace", "state", "accept_unknown_fields", "adopt_disks", "sizes"}
 DISK = {"size": "1024Mi", "storage_class": "local", "access_modes": ["ReadWriteOnce"], "volume_mode": "Block"}
 IMPORTS: dict[str, Options] = {
     "blank": {"blank": True, **DISK, "name": "own", "expand": "warn"},

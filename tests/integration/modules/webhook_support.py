@@ -1,4 +1,4 @@
-"""A mutating admission webhook on loopback, such as a MAC pool or a policy engine."""
+"""An admission webhook on loopback, such as a MAC pool or a policy engine."""
 
 import base64
 import contextlib
@@ -17,14 +17,21 @@ Review = dict[str, Any]
 Manifest = dict[str, Any]
 Mutate = Callable[[Manifest, Manifest], None]
 """(object, the object before or {}): changes the object in place."""
+Refuse = Callable[[Manifest], str]
+"""Why an object is refused; "" if it is not."""
 
 NAME = "policies.example.com"
+VALIDATE = "/validate"
 
 
 class Webhook:
-    """A webhook that changes objects by `mutate` and warns of `warnings`; `seen` are the requests that reached it."""
+    """A webhook that changes objects by `mutate` and warns of `warnings`; `seen` are the requests that reached it.
+
+    refuse: refuses objects after all mutation, if the webhook validates.
+    """
 
     def __init__(self) -> None:
+        self.refuse: Refuse = lambda _new: ""
         self.mutate: Mutate = lambda _new, _old: None
         self.warnings: list[str] = []
         self.seen: list[Review] = []
@@ -42,22 +49,29 @@ class Webhook:
         patched = {"patchType": "JSONPatch", "patch": encoded} if patch else {}
         return {"uid": request["uid"], "allowed": True, "warnings": self.warnings, **patched}
 
+    def verdict(self, request: Review) -> Review:
+        reason = self.refuse(request["object"])
+        return {"uid": request["uid"], "allowed": not reason, **({"status": {"message": reason}} if reason else {})}
+
 
 @contextlib.contextmanager
-def webhook(connection: client.ApiClient, namespace: str, folder: Path) -> Iterator[Webhook]:
+def webhook(
+    connection: client.ApiClient, namespace: str, folder: Path, *, validates: bool = False
+) -> Iterator[Webhook]:
     """A webhook for a namespace's VMs, instancetypes, preferences and DataImportCrons, once the API server asks it.
 
-    folder: for its certificate.
+    folder: for its certificate. validates: the webhook is asked again, whether it refuses the object.
     """
     hook = Webhook()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            respond = hook.verdict if self.path == VALIDATE else hook.response
             answer = {
                 "apiVersion": "admission.k8s.io/v1",
                 "kind": "AdmissionReview",
-                "response": hook.response(review["request"]),
+                "response": respond(review["request"]),
             }
             body = json.dumps(answer).encode()
             self.send_response(200)
@@ -76,43 +90,46 @@ def webhook(connection: client.ApiClient, namespace: str, folder: Path) -> Itera
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
-            registrations.create_mutating_webhook_configuration(
-                {
-                    "metadata": {"name": name},
-                    "webhooks": [
-                        {
-                            "name": NAME,
-                            "admissionReviewVersions": ["v1"],
-                            "sideEffects": "NoneOnDryRun",
-                            "clientConfig": {
-                                "url": f"https://127.0.0.1:{server.server_port}/",
-                                "caBundle": base64.b64encode(authority.read_bytes()).decode(),
-                            },
-                            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-                            "rules": [
-                                {
-                                    "apiGroups": ["kubevirt.io", "instancetype.kubevirt.io", "cdi.kubevirt.io"],
-                                    "apiVersions": ["*"],
-                                    "resources": [
-                                        "virtualmachines",
-                                        "virtualmachineinstancetypes",
-                                        "virtualmachinepreferences",
-                                        "dataimportcrons",
-                                    ],
-                                    "operations": ["CREATE", "UPDATE"],
-                                }
-                            ],
-                        }
-                    ],
-                }
-            )
+            registered = _registered(namespace, f"https://127.0.0.1:{server.server_port}", authority)
+            body = {"metadata": {"name": name}, "webhooks": [registered]}
+            registrations.create_mutating_webhook_configuration(body)
+            if validates:
+                config = registered["clientConfig"]
+                registered["clientConfig"] = {**config, "url": config["url"].rstrip("/") + VALIDATE}
+                registrations.create_validating_webhook_configuration(body)
             wait_until(lambda: _reached(connection, namespace, hook))
             hook.seen.clear()
             yield hook
         finally:
             registrations.delete_mutating_webhook_configuration(name)
+            if validates:
+                registrations.delete_validating_webhook_configuration(name)
             server.shutdown()
             thread.join()
+
+
+def _registered(namespace: str, address: str, authority: Path) -> Manifest:
+    """The webhook as a configuration names it."""
+    return {
+        "name": NAME,
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "NoneOnDryRun",
+        "clientConfig": {"url": f"{address}/", "caBundle": base64.b64encode(authority.read_bytes()).decode()},
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "rules": [
+            {
+                "apiGroups": ["kubevirt.io", "instancetype.kubevirt.io", "cdi.kubevirt.io"],
+                "apiVersions": ["*"],
+                "resources": [
+                    "virtualmachines",
+                    "virtualmachineinstancetypes",
+                    "virtualmachinepreferences",
+                    "dataimportcrons",
+                ],
+                "operations": ["CREATE", "UPDATE"],
+            }
+        ],
+    }
 
 
 def _reached(connection: client.ApiClient, namespace: str, hook: Webhook) -> bool:

@@ -70,6 +70,7 @@ BASES: dict[str, set[str]] = {
     "_estate": set(),
     "_diagnosis": set(),
     "_governance": set(),
+    "_sizes": set(),
     "_snapshots": set(),
     "_templates": set(),
     "_conversion": {"_adoption", "_boot_sources", "_templates"},

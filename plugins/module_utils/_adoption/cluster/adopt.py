@@ -62,7 +62,7 @@ def adopt(
     Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
     jobs = [adopt_job(vm) for vm in vms]
-    todo = [job for job in jobs if not INSTANCETYPE.matcher_of(job.goal.vm)]
+    todo = [job for job in jobs if not INSTANCETYPE.named_in(job.goal.vm)]
     if not todo:
         return jobs
     lookup = ClusterLookup(session)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -83,9 +83,7 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = (), stat
         selectors=_SELECTORS,
         select=with_vms_to_delete,
         states=states,
-        created=partial(
-            _created, {name: why for extension in extensions for name, why in extension.needs_connection.items()}
-        ),
+        created=partial(_created, extensions),
         collisions=_collisions,
     ).module()
 
@@ -116,15 +114,17 @@ def vm_details(job: DeclareJob) -> Result:
 
 
 def _created(
-    needs_connection: Mapping[str, str], options: Options, manifest: Manifest, _release: Release
+    extensions: Sequence[type[VMExtension]], options: Options, manifest: Manifest, _release: Release
 ) -> list[Manifest]:
     """The VM that a declaration would create.
 
-    needs_connection: options that need a connection, each with what to set instead. Raises FieldError for one.
+    Raises FieldError for an option of the extensions that needs a connection.
     """
-    for option, remedy in needs_connection.items():
-        if options.get(option):
-            raise FieldError(option, f"needs a connection, which state {options['state']} does not make; {remedy}")
+    for extension in extensions:
+        for option, remedy in extension.needs_connection.items():
+            value = options.get(option)
+            if value and not (isinstance(value, str) and value in extension.needs_none):
+                raise FieldError(option, f"needs a connection, which state {options['state']} does not make; {remedy}")
     return [as_created(manifest)]
 
 

@@ -95,10 +95,9 @@ def _revisions(vm: Drift) -> Result:
     """The captured revisions, by the matcher that they are for."""
     return {
         matcher_field.name: {
-            **part._asdict(),
+            **part.facts,
             # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
             "pinned": part.pinned and bool(matcher_field.reference_of(vm.vm)),
-            "changes": list(part.changes),
         }
         for matcher_field, part in vm.parts.items()
     }

@@ -37,7 +37,11 @@ class CatalogUsers:
     def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
         matcher_field = MATCHER_FIELD_OF_KIND[object_key.kind]
-        return [vm for vm in self.vms_using(object_key) if revision_names.referenced_revision(vm, matcher_field).name]
+        return [
+            vm
+            for vm in self.vms_using(object_key)
+            if matcher_field.recorded_in(vm) or revision_names.referenced_revision(vm, matcher_field).name
+        ]
 
 
 class _Users:

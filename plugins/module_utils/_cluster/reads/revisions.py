@@ -75,7 +75,7 @@ def _referenced_kinds(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
         namespace = vm["metadata"]["namespace"]
         yield "ControllerRevision", namespace
         for matcher_field in MATCHER_FIELDS:
-            matcher = matcher_field.matcher_of(vm)
+            matcher = matcher_field.named_in(vm)
             kind = matcher_field.kind_of(matcher) if matcher else None
             if kind is not None:
                 yield kind, namespace

@@ -45,11 +45,12 @@ class VMExtension:
     """A capability's addition to a task that declares VMs. Each hook does nothing unless it is overridden.
 
     checks: further findings about a VM. needs_connection: options that need an answer of a server, each with what to
-    set instead.
+    set instead. needs_none: values of these options that need none.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()
     needs_connection: ClassVar[Mapping[str, str]] = {}
+    needs_none: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, task: VMTask) -> None:
         self.task = task

@@ -39,6 +39,10 @@ BOOT_SOURCE_IMAGE_ANNOTATION: Final = f"{DOMAIN}/boot-source-image"
 """The declared image of a DataSource, because its volume names only the digest. `boot_source` writes it; `workload`
 and the check of boot sources read it."""
 
+EXPANDED_FIELDS_ANNOTATION: Final = f"{DOMAIN}/expanded-fields"
+"""The fields of a VM's spec that its instancetype and preference have set, as JSON pointers, in which items of lists go
+by their names. `virtual_machine` and refreshes write it; a refresh replaces these fields. The annotations
+``instancetype`` and ``preference`` of the domain have the objects, see `matcher.MatcherField`."""
 WORKLOAD_ANNOTATION: Final = f"{DOMAIN}/workload"
 """What `virtual_machine` chose for the workload of a VM, as JSON, so that the VM keeps it."""
 PLUGGED_VOLUMES_ANNOTATION: Final = f"{DOMAIN}/plugged-volumes"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .tree import leaves
+from .tree import leaves, set_at, value_at
 
 FieldPath = tuple[str, ...]
 
@@ -46,6 +46,16 @@ def entries(live: dict[str, Any]) -> list[dict[str, Any]]:
 def applied_fields(live: dict[str, Any], manager: str) -> set[FieldPath] | None:
     """The fields that the manager owns by server-side apply; None if it never applied the object."""
     return _managed(live, manager, "Apply")
+
+
+def applied_part(live: dict[str, Any], manager: str) -> dict[str, Any]:
+    """What the manager has applied of an object, with the values of now: applied again, it changes nothing."""
+    metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+    result = {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata}
+    for field in sorted(applied_fields(live, manager) or ()):
+        if (value := value_at(live, field)) is not None:
+            set_at(result, field, value)
+    return result
 
 
 def updated_fields(live: dict[str, Any], manager: str) -> set[FieldPath]:

@@ -1,12 +1,15 @@
 """Instancetype and preference: how a VM refers to them.
 
-Both work alike in KubeVirt, except for names; a `MatcherField` holds the names.
+Both work alike in KubeVirt, except for names; a `MatcherField` holds the names. An expanded VM declares what they
+resolve to; it refers to them by annotations, its records.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Final, NamedTuple
 
+from .keys import DOMAIN
 from .kinds import KINDS, kind_meant
 from .manifest import Manifest
 
@@ -21,7 +24,8 @@ class MatcherField(NamedTuple):
     matcher_type: the matcher's type in KubeVirt's messages.
     kind, cluster_kind: the namespaced and the cluster-wide kind.
     spec_type: the schema type of the object's spec.
-    annotation, cluster_annotation: the VMI's annotations with the object's name.
+    annotation, cluster_annotation: the VMI's annotations with the object's name. record: the annotation of an expanded
+    VM with the object as a ControllerRevision has it, as JSON.
     """
 
     name: str
@@ -32,6 +36,7 @@ class MatcherField(NamedTuple):
     spec_type: str
     annotation: str
     cluster_annotation: str
+    record: str
 
     @property
     def volume_label(self) -> str:
@@ -51,6 +56,28 @@ class MatcherField(NamedTuple):
     def matcher_or_empty(self, vm: Manifest) -> Manifest:
         """The VM's matcher; {} if the VM has none."""
         return self.matcher_of(vm) or {}
+
+    def recorded_in(self, vm: Manifest) -> Manifest | None:
+        """The object of which an expanded VM has the values; {} if the record is unreadable, None if there is none.
+
+        A matcher counts more than a record, which somebody has left behind.
+        """
+        text = ((vm.get("metadata") or {}).get("annotations") or {}).get(self.record)
+        if text is None or self.matcher_of(vm) is not None:
+            return None
+        try:
+            record = json.loads(text)
+            readable = isinstance(record["metadata"]["name"], str) and self.kind_of(record) is not None
+        except (ValueError, TypeError, KeyError, AttributeError):
+            readable = False
+        return record if readable else {}
+
+    def named_in(self, vm: Manifest) -> Manifest | None:
+        """The VM's matcher, or one that says of which object an expanded VM has the values; None for neither."""
+        record = self.recorded_in(vm)
+        if record is None:
+            return self.matcher_of(vm)
+        return {"kind": record["kind"], "name": record["metadata"]["name"]} if record else {}
 
     def reference_of(self, vm: Manifest) -> Manifest:
         """The reference in the VM's status; {} if there is none."""
@@ -74,6 +101,7 @@ def _matcher_field(name: str) -> MatcherField:
         spec_type=f"VirtualMachine{kind}Spec",
         annotation=f"kubevirt.io/{name}-name",
         cluster_annotation=f"kubevirt.io/cluster-{name}-name",
+        record=f"{DOMAIN}/{name}",
     )
 
 
@@ -128,10 +156,10 @@ class ObjectKey(NamedTuple):
 
 
 def references(vm: Manifest) -> list[ObjectKey]:
-    """The instancetype and the preference that a VM's matchers name."""
+    """The instancetype and the preference that a VM's matchers or records name."""
     keys = []
     for matcher_field in MATCHER_FIELDS:
-        matcher = matcher_field.matcher_or_empty(vm)
+        matcher = matcher_field.named_in(vm) or {}
         kind = matcher_field.kind_of(matcher)
         if matcher.get("name") and kind is not None:
             namespace = "" if kind == matcher_field.cluster_kind else vm["metadata"].get("namespace") or ""

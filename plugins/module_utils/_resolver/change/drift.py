@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields, release_schema, schema
+from ..api import managed_fields, records, release_schema, schema
 from ..api.errors import KubeVirtError, value_or_none
-from ..api.manifest import Manifest, metadata_of
-from ..api.matcher import MATCHER_FIELDS, MatcherField
+from ..api.manifest import Manifest, metadata_of, namespace_of
+from ..api.matcher import MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.release import Release, parse_release
 from ..api.state import state_of
 from ..api.tree import differences
@@ -49,6 +49,7 @@ class MatcherDrift(NamedTuple):
     captured_at: the creation time of the revision. changed_at: the time of the last change of the live object. Both as
     the API server writes times, "" if unknown.
     problem: why the state is UNKNOWN, else "".
+    expanded: the VM has the values, and their revision in a record.
     object_state, replacement, obsolete_from: the state of the live object (see `api.state`), "" if there is none.
     """
 
@@ -64,9 +65,18 @@ class MatcherDrift(NamedTuple):
     captured_at: str
     changed_at: str
     problem: str = ""
+    expanded: bool = False
     object_state: str = ""
     replacement: str = ""
     obsolete_from: str = ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields as results have them: `expanded` only where it is so."""
+        return {
+            **{name: value for name, value in self._asdict().items() if name != "expanded" or value},
+            "changes": list(self.changes),
+        }
 
 
 class Drift(NamedTuple):
@@ -139,12 +149,12 @@ def drift(vm: Manifest, vmi: MaybeVMI, cluster: Cluster) -> Drift:
     """
     parts, captured, current = {}, {}, {}
     for matcher_field in MATCHER_FIELDS:
-        if matcher := matcher_field.matcher_of(vm):
+        if (matcher := matcher_field.named_in(vm)) or matcher_field.recorded_in(vm) is not None:
             parts[matcher_field], captured[matcher_field], current[matcher_field] = _matcher_drift(
-                vm, matcher_field, matcher, cluster.objects, cluster.release
+                vm, matcher_field, matcher or {}, cluster.objects, cluster.release
             )
     readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
-    pending = guest_effect(vm, vm, vmi, cluster, captured if readable else None)
+    pending = guest_effect(vm, vm, vmi, cluster, records.of_revisions(vm, captured) if readable else None)
     before = Drift(vm, vmi, cluster, parts, captured, current, pending, pending)
     return before._replace(effect=refresh_effect(before, tuple(parts)))
 
@@ -164,7 +174,36 @@ def refresh_effect(before: Drift, matcher_fields: Iterable[MatcherField]) -> Gue
         matcher_field: before.current[matcher_field] if matcher_field in refreshed else spec
         for matcher_field, spec in before.captured.items()
     }
-    return effect_of(before, revision_names.without_revisions(before.vm, before.parts), specs)
+    after = revision_names.without_revisions(before.vm, before.parts)
+    if any(before.parts[matcher_field].expanded for matcher_field in refreshed):
+        try:
+            after = reexpanded(before, refreshed)
+        except KubeVirtError as error:
+            return before.pending._replace(refusal=error.message)
+    return effect_of(before, after, specs)
+
+
+def reexpanded(before: Drift, matcher_fields: Iterable[MatcherField]) -> Manifest:
+    """An expanded VM with the values of the current objects of some matcher fields.
+
+    Raises KubeVirtError as KubeVirt refuses the VM with them.
+    """
+    from ..declare import expanded
+
+    objects = {}
+    for matcher_field, part in before.parts.items():
+        if part.expanded:
+            matcher = matcher_field.named_in(before.vm) or {}
+            lookup = before.cluster.objects
+            objects[matcher_field] = (
+                find.named_object(matcher_field, matcher, before.namespace, lookup)
+                if matcher_field in matcher_fields
+                else matcher_field.recorded_in(before.vm) or {}
+            )
+    named = None
+    if PREFERENCE in before.parts and PREFERENCE not in objects:
+        named = (before.current if PREFERENCE in matcher_fields else before.captured)[PREFERENCE]
+    return expanded.reexpanded(before.vm, objects, before.cluster.kubevirt, named)
 
 
 def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
@@ -175,7 +214,8 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
     refusal = _refusal(after, specs, before.cluster.kubevirt)
     if refusal is not None:
         return before.pending._replace(refusal=refusal)
-    return guest_effect(before.vm, after, before.vmi, before.cluster, before.captured, specs)
+    captured, specs = records.of_revisions(before.vm, before.captured), records.of_revisions(after, specs)
+    return guest_effect(before.vm, after, before.vmi, before.cluster, captured, specs)
 
 
 def _matcher_drift(
@@ -183,15 +223,20 @@ def _matcher_drift(
 ) -> tuple[MatcherDrift, Manifest | None, Manifest | None]:
     """The drift, and the canonical specs: the captured specs, and those that KubeVirt would capture now."""
     reference = revision_names.referenced_revision(vm, matcher_field, release)
-    revision, revision_error = _found(find.captured_revision, vm, matcher_field, objects, release)
-    live, live_error = _found(find.live_object, vm, matcher_field, objects)
+    revision, revision_error = records.revision_of(vm, matcher_field), None
+    is_expanded = revision is not None
+    if not is_expanded:
+        revision, revision_error = _found(find.captured_revision, vm, matcher_field, objects, release)
+    live, live_error = _found(find.named_object, matcher_field, matcher, namespace_of(vm), objects)
     captured = value_or_none(revision_spec, revision, matcher_field, release) if revision is not None else None
     current = None
     if live is not None:
         current = release_schema.canonical(matcher_field.spec_type, live.get("spec"), release)
     same = captured is not None and current is not None and schema.equal(matcher_field.spec_type, captured, current)
     problem = ""
-    if not reference.name:
+    if is_expanded and captured is None:
+        state, problem = UNKNOWN, f"the annotation {matcher_field.record} is unreadable"
+    elif not is_expanded and not reference.name:
         state = NOT_CAPTURED
     elif captured is None:
         state, problem = _unread(revision_error, REVISION_LOST)
@@ -215,6 +260,7 @@ def _matcher_drift(
         captured_at=str(metadata_of(revision or {}).get("creationTimestamp") or ""),
         changed_at=managed_fields.changed_at(live or {}),
         problem=problem,
+        expanded=is_expanded,
     )
     if live is not None:
         object_state = state_of(live)
@@ -255,7 +301,8 @@ def revision_spec(revision: Manifest, matcher_field: MatcherField, release: Rele
 def _refusal(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> str | None:
     """Why KubeVirt would reject a VM with these specs, in its words; or None."""
     release = kubevirt.release
-    instancetype, preference = (specs.get(matcher_field) for matcher_field in MATCHER_FIELDS)
+    named = records.of_revisions(vm, specs)
+    instancetype, preference = (named.get(matcher_field) for matcher_field in MATCHER_FIELDS)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     try:
         apply_and_check(template, instancetype, preference, kubevirt)

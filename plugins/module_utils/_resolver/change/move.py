@@ -19,7 +19,7 @@ from ..kubevirt.instancetype import decode, find
 from ..kubevirt.instancetype.lookup import Lookup
 from . import drift, recapture
 from .drift import Drift
-from .revision_change import RevisionChange
+from .revision_change import EXPANDED, RevisionChange
 
 DEPRECATED: Final = "deprecated"
 """Instead of names: to the replacements that deprecated and obsolete objects name."""
@@ -63,6 +63,8 @@ def move(
             if target == part.name:
                 continue
             due.append(matcher_field)
+            if part.expanded:
+                raise _Refused(EXPANDED)
             spec[matcher_field.name] = {"name": target, "revisionName": None}
             after[matcher_field] = _target_spec(vm, matcher_field, target, cluster)
             if part.state == drift.UNKNOWN:
@@ -125,7 +127,7 @@ def patch_problem(patch: Manifest, release: Release) -> str:
 
 def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[Any, str] | str, objects: Lookup) -> str:
     """The name of the object that a VM gets, which may be the one that it has."""
-    names = [str(matcher_field.matcher_or_empty(vm).get("name", ""))]
+    names = [str((matcher_field.named_in(vm) or {}).get("name", ""))]
     while True:
         name = names[-1]
         if replace == DEPRECATED:
@@ -152,7 +154,8 @@ def _target_spec(vm: Manifest, matcher_field: MatcherField, name: str, cluster: 
 
 
 def _with_name(vm: Manifest, matcher_field: MatcherField, name: str) -> Manifest:
-    return {**vm, "spec": apply_merge_patch(vm["spec"], {matcher_field.name: {"name": name}})}
+    matcher = {**(matcher_field.named_in(vm) or {}), "name": name}
+    return {**vm, "spec": {**vm["spec"], matcher_field.name: matcher}}
 
 
 def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:

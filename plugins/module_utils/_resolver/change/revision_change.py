@@ -22,6 +22,10 @@ from .drift import Drift
 
 PREVIOUS: Final = "previous"
 CURRENT: Final = "current"
+EXPANDED: Final = (
+    "the VM has expanded sizes, which have no ControllerRevision; declare it with virtual_machine to change its"
+    " instancetype or preference"
+)
 
 
 class RevisionChange(NamedTuple):
@@ -34,6 +38,7 @@ class RevisionChange(NamedTuple):
     expected: matcher → the revision name afterwards, if known.
     afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
     previous: the state before the change, see `recapture.state_before`; None unless the VM moves.
+    annotations: those that change with the spec of an expanded VM.
     """
 
     matcher_fields: tuple[MatcherField, ...] = ()
@@ -45,6 +50,7 @@ class RevisionChange(NamedTuple):
     afterwards: Manifest | None = None
     previous: Manifest | None = None
     unmet: bool = False
+    annotations: Manifest | None = None
 
     @property
     def due(self) -> bool:
@@ -65,6 +71,8 @@ def refresh(before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionCh
     effect = before.effect if len(due) == len(before.parts) else drift.refresh_effect(before, due)
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {effect.refusal}")
+    if any(part.expanded for part in outdated.values()):
+        return _expanded_again(before, due, effect)
     pinned = [matcher_field for matcher_field, part in outdated.items() if part.pinned]
     if any(matcher_field.reference_of(before.vm) for matcher_field in pinned):
         text = "the VM is pinned by revisionName; unpin it first (state: unpinned)"
@@ -74,6 +82,19 @@ def refresh(before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionCh
     return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=effect)
 
 
+def _expanded_again(before: Drift, due: tuple[MatcherField, ...], effect: GuestEffect) -> RevisionChange:
+    """Writes the values of the current objects to an expanded VM, and records them.
+
+    The status of a VM that named them before refers to their revisions, which its names would bring back.
+    """
+    from ..declare.expanded import merge_patch_between
+
+    patch = merge_patch_between(before.vm, drift.reexpanded(before, due))
+    annotations = patch["metadata"]["annotations"]
+    recapture = any(matcher_field.reference_of(before.vm).get("controllerRevisionRef") for matcher_field in due)
+    return RevisionChange(due, patch.get("spec", {}), recapture, effect, annotations=annotations)
+
+
 def pin(before: Drift, matcher_fields: Iterable[MatcherField], requested: str | Mapping[str, str]) -> RevisionChange:
     """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to its present revisions (CURRENT), or to a
     revision for each matcher.
@@ -81,6 +102,8 @@ def pin(before: Drift, matcher_fields: Iterable[MatcherField], requested: str | 
     requested: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
     """
     vm, release = before.vm, before.cluster.release
+    if any(part.expanded for part in before.parts.values()):
+        return RevisionChange(tuple(before.parts), refusal=EXPANDED, unmet=True)
     targets, refusal = _targets(before, matcher_fields, requested)
     if refusal is not None:
         return refusal

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from ..api.managed_fields import applied_part
 from ..api.manifest import Manifest, Progress
 from ..api.matcher import MatcherField
-from ..api.tree import value_at
-from ..api.write import Write, merge_patch
+from ..api.tree import apply_merge_patch, value_at
+from ..api.write import Write, apply, merge_patch
 from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from ..kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..kubevirt.vm.start import start_revision_name
@@ -185,15 +186,21 @@ class _CaptureSteps:
         return (merge_patch(path, body, fieldManager=self._field_manager, **query),)
 
     def change(self, job: RevisionJob, _facts: Facts) -> Decision:
-        spec = job.goal.change.spec
+        spec, annotations = job.goal.change.spec, job.goal.change.annotations
         if spec is None:
             return None
         writes = self._patch(job, {"spec": spec})
+        if annotations is not None:
+            # A play that has applied the values goes on owning them.
+            applied = applied_part(job.goal.before.vm, self._field_manager)
+            body = apply_merge_patch(applied, {"metadata": {"annotations": annotations}, "spec": spec})
+            writes = (apply(job.key.path, body, self._field_manager, force=True),)
         return Act(writes, writes, undone=partial(_undone, spec))
 
     def bump(self, job: RevisionJob, _facts: Facts) -> Decision:
         before = job.goal.before
-        due = job.goal.change.recapture and recapture.must_bump_generation(before)
+        change = job.goal.change
+        due = change.recapture and change.annotations is None and recapture.must_bump_generation(before)
         # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a restart.
         return bumping(job, before.vm, self._field_manager, may_be_invalid=True) if due else None
 
@@ -221,7 +228,8 @@ class _CaptureSteps:
 
     def check_start(self, job: RevisionJob, _facts: Facts) -> Decision:
         """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
-        if job.goal.change.expected:
+        change = job.goal.change
+        if change.expected or change.annotations:
             return None
 
         def on_error(refusal: Refusal) -> str | None:

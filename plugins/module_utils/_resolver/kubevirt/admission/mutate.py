@@ -50,7 +50,7 @@ def mutate(
     # A missing preference counts as none here; validation reports it.
     preference = value_or_none(find.effective_spec, inferred, PREFERENCE, objects, release)
     if preference is not None:
-        _apply(preference, inferred)
+        store_preferred(preference, inferred)
     return inferred
 
 
@@ -102,7 +102,7 @@ def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release) 
         yield Cause(INVALID, message, f"{field}.inferFromVolumeFailurePolicy")
 
 
-def _apply(preference: Manifest, vm: Manifest) -> None:
+def store_preferred(preference: Manifest, vm: Manifest) -> None:
     """Sets the fields that the cluster and CDI read from the stored VM. Does nothing without a template."""
     template = vm["spec"]["template"]
     if template is None:

@@ -34,14 +34,21 @@ def apply_in_place(
 
     Raises ConflictError, after which meta and spec are incomplete, and Panic where KubeVirt panics.
     """
-    conflicts = _instancetype(meta, spec, instancetype, preference, release) if instancetype is not None else []
-    if conflicts:
-        raise ConflictError(conflicts, release)
+    apply_instancetype(meta, spec, instancetype, preference, release)
     if preference is not None:
         _preference(meta, spec, preference, release)
     if not spec.get("nodeSelector", True):
         # schema.canonical keeps it for conflicts; Go does not write it.
         del spec["nodeSelector"]
+
+
+def apply_instancetype(
+    meta: dict[str, Any], spec: dict[str, Any], instancetype: Spec, preference: Spec, release: Release
+) -> None:
+    """The first half of `apply_in_place`: of the preference only the topology counts. Raises ConflictError."""
+    conflicts = _instancetype(meta, spec, instancetype, preference, release) if instancetype is not None else []
+    if conflicts:
+        raise ConflictError(conflicts, release)
 
 
 def _instancetype(

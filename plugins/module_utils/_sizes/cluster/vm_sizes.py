@@ -1,0 +1,109 @@
+"""The option `sizes` of VMs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import ClassVar
+
+from ..._cluster.client.errors import ApiError
+from ..._cluster.writes.vm_extension import VMExtension, complete_each
+from ..._resolver.api.errors import FieldError, KubeVirtError
+from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.matcher import MATCHER_FIELDS
+from ..._resolver.api.records import was_expanded
+from ..._resolver.api.write import create
+from ..._resolver.change.declared import DeclareJob
+from ..._resolver.choose.fitting import MissingObject
+from ..._resolver.kubevirt.cluster import Cluster
+from ..._resolver.preflight.object_keys import keys_for_admission
+from ..vm_options import AUTO, EXPANDED, NAMED, SIZES
+
+_VM = KINDS["VirtualMachine"]
+_NOT_FOUND = 404
+
+
+class Sizes(VMExtension):
+    needs_connection: ClassVar[Mapping[str, str]] = {
+        SIZES: "leave it out, so that the manifest names its instancetype and preference"
+    }
+    needs_none: ClassVar[frozenset[str]] = frozenset({NAMED})
+
+    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
+        """Gives VMs the values of what they name, as far as they are to have them."""
+        due = [
+            job
+            for job in jobs
+            if (_form(job) != NAMED or was_expanded(job.seen.live)) and _names_sizes(job.goal.manifest)
+        ]
+        if not due:
+            return
+        from .. import forms
+
+        cluster, release = self.task.lookup.cluster, self.task.lookup.cluster.release
+        for job in due:
+            job.goal.manifest = forms.with_recorded_names(job.goal.manifest, job.seen.live)
+        vms = (vm for job in due for vm in (job.goal.manifest, job.seen.live) if vm is not None)
+        self.task.lookup.gather(dict.fromkeys(key for vm in vms for key in keys_for_admission(vm, release)))
+        takes_names = all(_form(job) != AUTO for job in due) or self._takes_names(due, cluster)
+        complete_each(due, "name", partial(_complete, cluster, takes_names), check_mode)
+
+    def _takes_names(self, due: Sequence[DeclareJob], cluster: Cluster) -> bool:
+        """Whether the cluster takes VMs that name an instancetype, or does not take them with values either."""
+        from .. import forms
+
+        auto = [job for job in due if _form(job) == AUTO]
+        for job in auto:
+            instancetype = forms.instancetype_of(job.goal.manifest, job.seen.live, cluster)
+            if instancetype is not None:
+                try:
+                    named, expanded = forms.probe(instancetype, job.key.namespace, cluster)
+                except KubeVirtError:
+                    continue
+                return self._accepts(named, job.key.namespace) or not self._accepts(expanded, job.key.namespace)
+        return True
+
+    def _accepts(self, vm: Manifest, namespace: str) -> bool:
+        """Whether the cluster would create a VM, by a dry run."""
+        session = self.task.session.dry_run_session()
+        try:
+            session.write(create(_VM.path(namespace), vm))
+        except ApiError:
+            return False
+        return True
+
+
+def _form(job: DeclareJob) -> str:
+    return job.goal.options.get(SIZES) or NAMED
+
+
+def _names_sizes(vm: Manifest) -> bool:
+    """Whether a declared VM has an instancetype or a preference."""
+    return any(matcher_field.matcher_of(vm) for matcher_field in MATCHER_FIELDS)
+
+
+def _complete(cluster: Cluster, takes_names: bool, job: DeclareJob) -> None:
+    """Gives a VM its form. Raises FieldError for one that it cannot have, and MissingObject."""
+    from ..._resolver.declare.expanded import with_attached
+    from .. import forms
+
+    declared, live = job.goal, job.seen.live
+    form = _form(job)
+    try:
+        if form == AUTO:
+            # A VM that would change by its name keeps its values until it is refreshed.
+            kept = not takes_names or forms.loses_values(declared.manifest, live, cluster)
+            form = EXPANDED if kept else NAMED
+        elif form == NAMED and (problem := forms.loses_values(declared.manifest, live, cluster)):
+            raise FieldError(SIZES, problem)
+        if form == NAMED and live is not None:
+            declared.manifest = with_attached(declared.manifest, live)
+        if form == EXPANDED:
+            declared.manifest = forms.as_expanded(declared.manifest, live, cluster)
+    except KubeVirtError as error:
+        if error.code == _NOT_FOUND:
+            raise MissingObject(f"{SIZES}: {error.message}") from error
+        raise FieldError(SIZES, error.message) from error
+    if declared.options.get(SIZES):
+        declared.facts[SIZES] = form
