@@ -14,12 +14,11 @@ import yaml
 from ansible.errors import AnsibleError
 from ansible.parsing.vault import is_encrypted
 
-from ..module_utils._cluster.client.kubeconfig import CREDENTIALS, kubeconfig_content
+from ..module_utils._cluster.client.errors import ConnectionFailed
+from ..module_utils._cluster.client.kubeconfig import CREDENTIALS, LISTS, kubeconfig_content, merged
 from ..module_utils._cluster.modules.shared_options import AUTH
 
 _DEFAULT: Final = "~/.kube/config"
-_LISTS: Final = ("clusters", "contexts", "users")
-_LAST: Final = ("current-context",)
 # Paths in a kubeconfig, which are relative to its folder.
 _PATHS: Final = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 _HEADER: Final = 64
@@ -90,17 +89,20 @@ def _content(path: Path, loader: Any) -> dict[str, Any]:
 
 
 def _merged(contents: Mapping[Path, dict[str, Any]]) -> dict[str, Any]:
-    """The contents of kubeconfigs as the Kubernetes client merges files: the first entry of a name counts."""
-    merged: dict[str, Any] = {}
-    entries: dict[str, dict[Any, Any]] = {plural: {} for plural in _LISTS}
-    for path, content in contents.items():
-        merged = {**content, **merged, **{key: content[key] for key in _LAST if content.get(key)}}
-        for plural, by_name in entries.items():
-            listed = content.get(plural)
-            for item in listed if isinstance(listed, list) else ():
-                name = item.get("name") if isinstance(item, dict) else None
-                by_name.setdefault(name, _absolute(item, path.absolute().parent))
-    return {**merged, **{plural: list(by_name.values()) for plural, by_name in entries.items()}}
+    """The contents of kubeconfigs as one content, whose paths are absolute."""
+    try:
+        found, current = merged(
+            "kubeconfig cannot be used: ", {str(path): content for path, content in contents.items()}
+        )
+    except ConnectionFailed as error:
+        raise AnsibleError(str(error)) from None
+    lists = {
+        plural: [
+            {"name": name, key: _absolute(entry.fields, Path(entry.folder))} for name, entry in found[plural].items()
+        ]
+        for plural, key in LISTS.items()
+    }
+    return {"current-context": current, **lists}
 
 
 def _absolute(item: Any, folder: Path) -> Any:

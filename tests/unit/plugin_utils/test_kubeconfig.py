@@ -59,11 +59,19 @@ def test_encrypted_and_plain_kubeconfigs_are_merged(loader: DataLoader, encrypte
     plain = tmp_path / "plain"
     other = {"name": "a", "cluster": {"server": "https://other"}}
     more = {"name": "b", "cluster": {"server": "https://b"}}
-    plain.write_text(yaml.safe_dump({"current-context": "two", "clusters": [other, more], "users": "wrong"}))
+    plain.write_text(yaml.safe_dump({"current-context": "two", "clusters": [other, more]}))
     found = on_controller({"kubeconfig": os.pathsep.join(map(str, (encrypted, plain, "none")))}, {}, loader)
     assert [item["cluster"]["server"] for item in found["clusters"]] == ["https://a", "https://b"]
     # The Kubernetes client takes the last one, too.
     assert (found["current-context"], found["users"]) == ("two", CONTENT["users"])
+
+
+def test_malformed_kubeconfigs_are_no_traceback(loader: DataLoader, encrypted: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text(yaml.safe_dump({"users": "wrong"}))
+    with pytest.raises(AnsibleError) as error:
+        on_controller({"kubeconfig": os.pathsep.join(map(str, (encrypted, plain)))}, {}, loader)
+    assert str(error.value) == "kubeconfig cannot be used: users: expected a list, found a string"
 
 
 @pytest.mark.parametrize("password", [b"", b"wrong"])

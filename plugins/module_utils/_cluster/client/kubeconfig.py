@@ -32,7 +32,7 @@ _VAULT: Final = b"$ANSIBLE_VAULT;"
 _ENCRYPTED: Final = "is encrypted with Ansible Vault; decrypt it, or give its content as a dictionary"
 # A shorter one, such as "true" or "prod", occurs in many texts.
 _SHORTEST_SETTING: Final = 5
-_LISTS: Final = {"clusters": "cluster", "contexts": "context", "users": "user"}
+LISTS: Final = {"clusters": "cluster", "contexts": "context", "users": "user"}
 _CURRENT: Final = "current-context"
 _SHOWN: Final = 5
 
@@ -247,9 +247,9 @@ def _entry(place: str, found: Mapping[str, Mapping[str, Entry]], plural: str, na
     if entry is None:
         known = first_names(sorted(found[plural]), _SHOWN)
         raise ConnectionFailed(
-            f"{place}{plural}: there is no {_LISTS[plural]} {quoted(name)}, only {known or 'an empty list'}", final=True
+            f"{place}{plural}: there is no {LISTS[plural]} {quoted(name)}, only {known or 'an empty list'}", final=True
         )
-    return entry._replace(place=f"{place}{_LISTS[plural]} {name}")
+    return entry._replace(place=f"{place}{LISTS[plural]} {name}")
 
 
 def merged(place: str, contents: Mapping[str, dict[str, Any]]) -> tuple[dict[str, dict[str, Entry]], str]:
@@ -259,9 +259,9 @@ def merged(place: str, contents: Mapping[str, dict[str, Any]]) -> tuple[dict[str
 
     contents: path → content; the path is "" for a dictionary. place: begins messages.
     """
-    found: dict[str, dict[str, Entry]] = {plural: {} for plural in _LISTS}
+    found: dict[str, dict[str, Entry]] = {plural: {} for plural in LISTS}
     current = ""
-    for plural, key in _LISTS.items():
+    for plural, key in LISTS.items():
         listed = False
         for path, content in contents.items():
             items = content.get(plural)
