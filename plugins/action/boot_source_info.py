@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._actions.action import action
 
 ActionModule = action(__name__)

@@ -18,14 +18,14 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml.docu
     TextError,
     catalog_documents,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin, regular_files
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._kustomize import (
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._actions.action import action
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._actions.kustomize import (
     is_in_git,
     kustomization_of,
     rendered,
     rendered_from_git,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin, regular_files
 
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred_filters import filters
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filter_functions._deferred import filters
 
 
 class FilterModule:

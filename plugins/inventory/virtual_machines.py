@@ -151,8 +151,8 @@ from ..module_utils._cluster.modules.shared_options import AUTH, REQUESTS
 from ..module_utils._resolver.declare.option_checks import shape_problem, unknown_option
 from ..module_utils._resolver.secrets.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.secrets.secret_texts import environment_secrets, option_secrets, secret_texts
+from ..plugin_utils._actions.kubeconfig import on_controller
 from ..plugin_utils._inventory.hosts import check_options, hosts
-from ..plugin_utils._kubeconfig import on_controller
 
 try:
     from ansible.template import trust_as_template

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from ._modernize import main
+from ._modernize.command import main
 
 __all__ = ["main"]
 

@@ -11,10 +11,10 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, SEVERITIES, WARNING
-from .._guest_figures import figures_text
 from .base import ChangedGuest
 from .changes import Counts
 from .findings import RULES, LocatedFinding
+from .guest_figures import figures_text
 
 TOOL: Final = "virtshape-check"
 _HOME: Final = "https://github.com/virtshape/instancetypes"

@@ -9,7 +9,7 @@ from ansible.errors import AnsibleFilterError
 from ...module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
 from ...module_utils._resolver.choose.fitting import Rejected
 from .._catalog_files import builtin_objects
-from .._filters import check_option, manifests, release_option, text
+from ._shared import check_option, manifests, release_option, text
 
 
 def workload(

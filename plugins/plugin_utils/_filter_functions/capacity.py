@@ -22,7 +22,8 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
 from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from ...module_utils._resolver.kubevirt.vm import expand
-from .._filters import (
+from .._manifest_checks import gated
+from ._shared import (
     accepts_unknown,
     check_option,
     choice,
@@ -32,7 +33,6 @@ from .._filters import (
     single_manifest,
     vm_filter,
 )
-from .._manifest_checks import gated
 from .vm import Overrides, parts
 
 

@@ -12,10 +12,10 @@ from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data, manifest_of
-from .._catalog_matrix import Limit, html, markdown, svg
-from .._filters import check_option, choice, list_of, text
-from .._fleet_summary import capacities
+from .._reports.catalog_matrix import Limit, html, markdown, svg
+from .._reports.fleet_summary import capacities
 from ._limits import limit_columns
+from ._shared import check_option, choice, list_of, text
 
 _NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
 # Capabilities add columns for limits. They take the limits of a user, the limits of catalog_info, and the catalog.

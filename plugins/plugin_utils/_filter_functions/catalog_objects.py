@@ -12,7 +12,7 @@ from ...module_utils._resolver.api.matcher import MATCHER_FIELDS
 from ...module_utils._resolver.catalog.definitions import adapt, expand_catalog
 from ...module_utils._resolver.catalog.selection import select
 from ...module_utils._resolver.declare.option_checks import oversized
-from .._filters import check_option, choice, of_type, text
+from ._shared import check_option, choice, of_type, text
 
 KINDS = {matcher_field.name: matcher_field for matcher_field in MATCHER_FIELDS}
 FORMS = ("manifests", "entries")

@@ -8,8 +8,8 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.choose.fitting import Rejected, choose
-from .._filters import check_option, of_type, release_option, text
 from .._manifest_checks import check_types
+from ._shared import check_option, of_type, release_option, text
 
 _OPTIONS: dict[str, Any] = {
     "cpu": None,

@@ -10,7 +10,7 @@ from ...module_utils._conversion import template_bundles as conversion
 from ...module_utils._resolver.api.name_rules import quoted
 from ...module_utils._resolver.api.release import Release
 from .._catalog_files import builtin_objects
-from .._filters import each, manifests, plain, release_option
+from ._shared import each, manifests, plain, release_option
 
 _BUILTIN: Final = "builtin"
 _TEMPLATES: Final = ("Template", "VirtualMachineTemplate")

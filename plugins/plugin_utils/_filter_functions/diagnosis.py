@@ -20,7 +20,7 @@ from ...module_utils._resolver.api.name_rules import did_you_mean, one_line, quo
 from ...module_utils._resolver.kubevirt.cluster import KubeVirt, kubevirt_of
 from .._check.sources import UsageError, read_repository
 from .._check.sources import manifests as source_manifests
-from .._filters import check_option, manifests, release_option, text
+from ._shared import check_option, manifests, release_option, text
 
 _diagnoses = partial(
     diagnoses,

@@ -24,9 +24,9 @@ from ...module_utils._resolver.api.state import ACTIVE
 from ...module_utils._yaml.documents import documents
 from ...module_utils._yaml.scalars import ansible
 from .._catalog_files import builtin_objects
-from .._estate_summary import guests, summary
-from .._filters import manifests, plain, release_option
-from .._html_pages import render
+from .._reports.estate_summary import guests, summary
+from .._reports.html_pages import render
+from ._shared import manifests, plain, release_option
 
 Result = dict[str, Any]
 

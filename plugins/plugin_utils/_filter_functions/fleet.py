@@ -15,9 +15,9 @@ from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.tree import differences
-from .._filters import check_option, choice, list_of, positive_integer
-from .._fleet_summary import TEAM_LABEL, summary
-from .._html_pages import render
+from .._reports.fleet_summary import TEAM_LABEL, summary
+from .._reports.html_pages import render
+from ._shared import check_option, choice, list_of, positive_integer
 
 Result = dict[str, Any]
 Key = tuple[str, str, str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...module_utils._git.ignored_differences import ignored_differences
-from .._filters import check_option, each, manifests, of_type
 from .._manifest_checks import gated
+from ._shared import check_option, each, manifests, of_type
 
 
 def ignore_differences(value: Any, power: Any = True) -> list[dict[str, Any]]:

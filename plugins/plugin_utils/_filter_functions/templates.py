@@ -15,8 +15,8 @@ from ...module_utils._resolver.declare.option_checks import oversized
 from ...module_utils._templates.conversion import ConversionError, convert, template_of
 from ...module_utils._templates.parameters import texts
 from ...module_utils._templates.process import Processed, process, refusal, validate
-from .._filters import accepts_unknown, plain
 from .._manifest_checks import check_fields, check_types, gated
+from ._shared import accepts_unknown, plain
 
 _KIND: Final = "VirtualMachineTemplate"
 

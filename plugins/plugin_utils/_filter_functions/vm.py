@@ -26,9 +26,9 @@ from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects, not_
 from ...module_utils._resolver.kubevirt.instancetype.requirements import UnmetRequirement
 from ...module_utils._resolver.kubevirt.vm import defaults
 from ...module_utils._resolver.kubevirt.vm import expand as expansion
-from .. import _field_sources as field_sources
-from .._filters import accepts_unknown, choice, each, manifests, release_option, vm_filter
 from .._manifest_checks import gated
+from . import _field_sources as field_sources
+from ._shared import accepts_unknown, choice, each, manifests, release_option, vm_filter
 
 Overrides = dict[str, "Manifest | None"]
 

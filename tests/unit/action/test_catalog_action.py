@@ -188,7 +188,7 @@ def test_unusable_kustomizations_are_refused(folder: Path, programs: Path) -> No
     assert refusal(path=str(folder)).startswith(f"path: kustomize cannot render {folder}: [Errno 8]")
     assert refusal(path=str(folder), checksum=DIGEST).startswith("checksum: only valid for a single file")
     install(programs, "kustomize")
-    with mock.patch("plugins.plugin_utils._kustomize.LARGEST", 3):
+    with mock.patch("plugins.plugin_utils._actions.kustomize.LARGEST", 3):
         assert refusal(path=str(folder)) == f"path: {folder} renders to more than 0 MiB; check that it is a catalog"
 
 
@@ -221,7 +221,7 @@ def test_unusable_folders_in_git_are_refused(programs: Path) -> None:
     install(programs, "kustomize", "#!/bin/sh\n")
     assert refused(url=url) == f"url: {shown} renders to nothing; name the folder of a catalog"
     install(programs, "kustomize", "#!/bin/sh\nexec /bin/sleep 9\n")
-    with mock.patch("plugins.plugin_utils._kustomize._SECONDS", 0.1):
+    with mock.patch("plugins.plugin_utils._actions.kustomize._SECONDS", 0.1):
         assert refused(url=url) == f"url: kustomize did not render {shown} within 0.1 seconds"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible_environment import ansible
 
-from plugins.plugin_utils._action import printed_diffs
+from plugins.plugin_utils._actions.action import printed_diffs
 from scripted_server import Store, session_with, status
 
 CHECKOUT = Path(__file__).parents[3]

@@ -14,7 +14,7 @@ from loaded_filters import FILTERS
 
 from plugins.filter import core
 from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
-from plugins.plugin_utils import _deferred_filters
+from plugins.plugin_utils._filter_functions import _deferred
 
 # A filter of a capability is only there with it.
 VM_FILTERS = [name for name in ("expand", "explain", "resources") if name in FILTERS]
@@ -29,8 +29,8 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Any]:
         def mine(_value: Any) -> None:
             raise error
 
-        monkeypatch.setattr(_deferred_filters, "import_module", lambda _name: mock.Mock(mine=mine))
-        return _deferred_filters.filters("any", "mine")["mine"]
+        monkeypatch.setattr(_deferred, "import_module", lambda _name: mock.Mock(mine=mine))
+        return _deferred.filters("any", "mine")["mine"]
 
     return filter_that_raises
 
@@ -38,8 +38,8 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Any]:
 def test_the_file_of_all_filters_imports_no_code() -> None:
     imported = f"import sys, {core.__name__}; print(*(name for name in sys.modules if name.startswith('{PLUGINS}.')))"
     done = subprocess.run([sys.executable, "-c", imported], check=True, stdout=subprocess.PIPE, text=True)
-    plugin_utils = f"{PLUGINS}.plugin_utils"
-    assert done.stdout.split() == [f"{PLUGINS}.filter", plugin_utils, _deferred_filters.__name__, core.__name__]
+    packages = [f"{PLUGINS}.filter", f"{PLUGINS}.plugin_utils", f"{PLUGINS}.plugin_utils._filter_functions"]
+    assert done.stdout.split() == [*packages, _deferred.__name__, core.__name__]
 
 
 @pytest.mark.parametrize("name", FILTERS)

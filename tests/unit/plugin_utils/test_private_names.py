@@ -14,7 +14,7 @@ OF_ACTIONS |= {"_execute_module", "_requires_connection", "_supports_async", "_s
 # Only some of the supported versions have these.
 OF_SOME_VERSIONS = {"_ANSIBLE_PROFILE", "_PARSED_MODULE_ARGS", "_internal", "_record_module_result"}
 USED = {
-    "plugin_utils/_direct_execution.py": {
+    "plugin_utils/_actions/direct_execution.py": {
         # The arguments that a module gets, what it returns, and the environment that it runs in.
         "_update_module_args",
         "_parse_returned_data",

@@ -16,7 +16,7 @@ from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype import applier, lookup
 from plugins.module_utils._resolver.kubevirt.instancetype.conflict import ConflictError
 from plugins.module_utils._resolver.kubevirt.vm import expand
-from plugins.plugin_utils import _field_sources
+from plugins.plugin_utils._filter_functions import _field_sources
 
 Spec = dict[str, Any]
 

@@ -24,7 +24,7 @@ _stop: ContextVar[threading.Event] = ContextVar("stop")
 
 
 display: ContextVar[Callable[[str], None]] = ContextVar("display", default=lambda _line: None)
-"""Shows users a line while a module runs, if its action executes it directly (plugin_utils/_direct_execution.py)."""
+"""Shows users a line while a module runs, if its action executes it directly (plugin_utils/_actions)."""
 
 _FIRST = 0.1
 _LONGEST = 5.0

@@ -1,7 +1,7 @@
 """Modules without Ansible: their options, and how a task runs them.
 
 The modules of this folder are values of `Module`. `adapter.py` runs them in a process of their own, or where the action
-is, through `plugin_utils/_direct_execution.py`.
+is, through `plugin_utils/_actions/direct_execution.py`.
 """
 
 from __future__ import annotations

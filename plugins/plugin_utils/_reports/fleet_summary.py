@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
 
-from ..module_utils._resolver.api.errors import QuantityError
-from ..module_utils._resolver.api.matcher import MATCHER_FIELDS
-from ..module_utils._resolver.api.quantity import parse
-from ..module_utils._resolver.api.state import DEPRECATED, OBSOLETE
-from ..module_utils._resolver.change import drift
-from ..module_utils._resolver.change.controller_revisions import SNAPSHOT
+from ...module_utils._resolver.api.errors import QuantityError
+from ...module_utils._resolver.api.matcher import MATCHER_FIELDS
+from ...module_utils._resolver.api.quantity import parse
+from ...module_utils._resolver.api.state import DEPRECATED, OBSOLETE
+from ...module_utils._resolver.change import drift
+from ...module_utils._resolver.change.controller_revisions import SNAPSHOT
 
 Result = dict[str, Any]
 

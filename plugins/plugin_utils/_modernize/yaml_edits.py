@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from ..module_utils._yaml.scalars import NOT_TEXT, NOT_TEXT_STARTS, Scalars, ansible, kubernetes
+from ...module_utils._yaml.scalars import NOT_TEXT, NOT_TEXT_STARTS, Scalars, ansible, kubernetes
 
 # The C parser is ten times as fast, and available on nearly all machines.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ..module_utils._columns import aligned
-from ..module_utils._conversion.modernize import Modernization
-from ..module_utils._resolver.api.manifest import Manifest
-from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from ._guest_figures import figures_text
+from ...module_utils._columns import aligned
+from ...module_utils._conversion.modernize import Modernization
+from ...module_utils._resolver.api.manifest import Manifest
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from .._check.guest_figures import figures_text
 
 _HEADER: Final = ("OBJECT", "INSTANCETYPE", "PREFERENCE", "BEFORE", "AFTER", "GUEST")
 _LONGEST: Final = 60

@@ -11,14 +11,14 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ..module_utils._resolver.api import release
-from ..module_utils._resolver.api.errors import FieldError, KubeVirtError
-from ..module_utils._resolver.api.name_rules import one_line, quoted
-from ..module_utils._resolver.api.type_remedies import AS_TEXT
-from ..module_utils._resolver.choose.fitting import Rejected
-from ..module_utils._resolver.kubevirt.cluster import version_of
-from ._catalog_files import builtin_objects
-from ._manifest_checks import check_fields, check_types, gated
+from ...module_utils._resolver.api import release
+from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
+from ...module_utils._resolver.api.name_rules import one_line, quoted
+from ...module_utils._resolver.api.type_remedies import AS_TEXT
+from ...module_utils._resolver.choose.fitting import Rejected
+from ...module_utils._resolver.kubevirt.cluster import version_of
+from .._catalog_files import builtin_objects
+from .._manifest_checks import check_fields, check_types, gated
 
 Check = Callable[[Any], Any]
 

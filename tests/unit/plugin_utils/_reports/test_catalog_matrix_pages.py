@@ -7,7 +7,7 @@ from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.definitions import expand_catalog
 from plugins.module_utils._resolver.catalog.matrix import LEGEND, as_data, compatibility_matrix
 from plugins.plugin_utils._catalog_files import builtin_objects
-from plugins.plugin_utils._catalog_matrix import html, markdown, svg
+from plugins.plugin_utils._reports.catalog_matrix import html, markdown, svg
 
 BUILTIN = compatibility_matrix(builtin_objects(NEWEST))
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
-from ..module_utils._cluster.modules.shared_options import AUTH
-from ..module_utils._yaml import unquoted
-from ._direct_execution import environment_of, execute_directly, module_of
-from ._kubeconfig import on_controller
+from ...module_utils._cluster.modules.shared_options import AUTH
+from ...module_utils._yaml import unquoted
+from .direct_execution import environment_of, execute_directly, module_of
+from .kubeconfig import on_controller
 
 VARIABLE: Final = "virtshape_"
 """What the host variables of the connection begin with; the option follows."""

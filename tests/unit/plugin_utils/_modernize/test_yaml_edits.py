@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.plugin_utils._yaml_edits import EditError, edited
+from plugins.plugin_utils._modernize.yaml_edits import EditError, edited
 
 TEXT = """\
 # Before.

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from ansible.errors import AnsibleActionFail
 
-from ..module_utils._resolver.secrets.redaction import without_logins
-from ..module_utils._yaml.documents import LARGEST
+from ...module_utils._resolver.secrets.redaction import without_logins
+from ...module_utils._yaml.documents import LARGEST
 
 _NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _PROGRAMS: Final = {"kustomize": ("build",), "kubectl": ("kustomize",)}

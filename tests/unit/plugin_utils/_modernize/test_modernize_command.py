@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plugins.plugin_utils import _modernize as modernize
+from plugins.plugin_utils._modernize import command as modernize
 
 Run = Callable[..., tuple[int, list[str], str]]
 

@@ -14,8 +14,8 @@ from ansible.module_utils import basic
 from plugins.module_utils._cluster.client.concurrency import display
 from plugins.module_utils._cluster.modules.module import Module, Params, Result
 from plugins.module_utils._cluster.task import Task
-from plugins.plugin_utils import _direct_execution
-from plugins.plugin_utils._action import ModuleAction
+from plugins.plugin_utils._actions import direct_execution
+from plugins.plugin_utils._actions.action import ModuleAction
 
 MODULE = "virtshape.instancetypes.lease"
 HERE = {"ansible_python_interpreter": sys.executable}
@@ -59,8 +59,8 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
 
     spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
     module = Module({**spec, "kubeconfig": {"type": "raw"}}, answer)
-    with mock.patch.object(_direct_execution, "import_module", return_value=mock.Mock(MODULE=module)):
-        return _direct_execution.execute_directly(action, MODULE, options, HERE if task_vars is None else task_vars)
+    with mock.patch.object(direct_execution, "import_module", return_value=mock.Mock(MODULE=module)):
+        return direct_execution.execute_directly(action, MODULE, options, HERE if task_vars is None else task_vars)
 
 
 def test_a_module_is_executed_here() -> None:
@@ -98,10 +98,10 @@ def test_timeout_restores_the_state_of_the_worker() -> None:
 
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout
     with (
-        mock.patch.object(_direct_execution, "import_module", return_value=mock.Mock(MODULE=Module({}, answer))),
+        mock.patch.object(direct_execution, "import_module", return_value=mock.Mock(MODULE=Module({}, answer))),
         pytest.raises(TimedOut),
     ):
-        _direct_execution.execute_directly(Here(environment=[{"FLAVOUR": "sweet"}]), MODULE, {}, HERE)
+        direct_execution.execute_directly(Here(environment=[{"FLAVOUR": "sweet"}]), MODULE, {}, HERE)
     assert (gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout) == before
 
 
@@ -170,7 +170,7 @@ def test_the_interpreter_counts() -> None:
     # Ansible would look for one, and find one that lacks what is installed beside Ansible.
     for unset in ({}, {"ansible_python_interpreter": "auto_silent"}):
         assert execute(Here(), unset, text="a")["changed"]
-        with mock.patch.object(_direct_execution, "MISSING", "No module named 'kubernetes'"):
+        with mock.patch.object(direct_execution, "MISSING", "No module named 'kubernetes'"):
             assert execute(Here(), unset, text="a") is None
     assert execute(Here(delegate_to="localhost"), {"ansible_delegated_vars": {"localhost": HERE}}, text="a")["changed"]
     other = {"ansible_delegated_vars": {"elsewhere": {"ansible_python_interpreter": "/usr/bin/python3"}}}
@@ -178,7 +178,7 @@ def test_the_interpreter_counts() -> None:
 
 
 def test_keep_remote_files_disables_direct_execution() -> None:
-    with mock.patch.object(_direct_execution.constants, "DEFAULT_KEEP_REMOTE_FILES", True):
+    with mock.patch.object(direct_execution.constants, "DEFAULT_KEEP_REMOTE_FILES", True):
         assert execute(Here(), text="a") is None
 
 

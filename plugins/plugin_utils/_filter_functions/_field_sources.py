@@ -10,15 +10,15 @@ import json
 from functools import partial
 from typing import Any, Final, NamedTuple, Optional
 
-from ..module_utils._columns import aligned
-from ..module_utils._resolver.api import release_schema, schema
-from ..module_utils._resolver.api.errors import KubeVirtError
-from ..module_utils._resolver.api.release import Release
-from ..module_utils._resolver.api.tree import copy
-from ..module_utils._resolver.kubevirt.cluster import KubeVirt
-from ..module_utils._resolver.kubevirt.instancetype import applier
-from ..module_utils._resolver.kubevirt.instancetype.conflict import ConflictError
-from ..module_utils._resolver.kubevirt.vm import expand as expansion
+from ...module_utils._columns import aligned
+from ...module_utils._resolver.api import release_schema, schema
+from ...module_utils._resolver.api.errors import KubeVirtError
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.tree import copy
+from ...module_utils._resolver.kubevirt.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.instancetype import applier
+from ...module_utils._resolver.kubevirt.instancetype.conflict import ConflictError
+from ...module_utils._resolver.kubevirt.vm import expand as expansion
 
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from markupsafe import Markup
 
-from ..module_utils._resolver.api.state import ACTIVE
-from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
-from ._html_pages import render
+from ...module_utils._resolver.api.state import ACTIVE
+from ...module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
+from .html_pages import render
 
 Facts = dict[str, Any]
 

@@ -14,35 +14,35 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from ..module_utils._cluster.client.files import write_file
-from ..module_utils._conversion import template_merge
-from ..module_utils._conversion.modernize import OLD_KINDS, FieldChange, Modernization
-from ..module_utils._conversion.presets import KIND as PRESET
-from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
-from ..module_utils._conversion.template_parameters import PARAMETERS
-from ..module_utils._conversion.template_split import vms_of
-from ..module_utils._resolver.api import release as releases
-from ..module_utils._resolver.api.errors import FieldError, bug_report
-from ..module_utils._resolver.api.manifest import Manifest, name_of
-from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
-from ..module_utils._resolver.api.name_rules import one_line, quoted
-from ..module_utils._resolver.api.release import Release
-from ..module_utils._resolver.declare.option_checks import oversized
-from ..module_utils._resolver.secrets.redaction import own_annotations
-from ..module_utils._task_objects import KUBEVIRT_VM, module_of
-from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
-from ..module_utils._yaml import unquoted
-from ._catalog_files import builtin_objects
-from ._check import sources
-from ._check.checked_objects import VM, CheckedObject, KnownObjects
-from ._check.evaluate import refusals
-from ._check.findings import LineFinder, Location
-from ._check.placeholders import FORMS
-from ._check.sources import UsageError
-from ._check.tasks import Links, add_linked_files, manifests_of, task_manifests
-from ._manifest_checks import check_types
-from ._modernize_table import EQUAL, Row, row_of, table
-from ._yaml_edits import EditError, edited
+from ...module_utils._cluster.client.files import write_file
+from ...module_utils._conversion import template_merge
+from ...module_utils._conversion.modernize import OLD_KINDS, FieldChange, Modernization
+from ...module_utils._conversion.presets import KIND as PRESET
+from ...module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
+from ...module_utils._conversion.template_parameters import PARAMETERS
+from ...module_utils._conversion.template_split import vms_of
+from ...module_utils._resolver.api import release as releases
+from ...module_utils._resolver.api.errors import FieldError, bug_report
+from ...module_utils._resolver.api.manifest import Manifest, name_of
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
+from ...module_utils._resolver.api.name_rules import one_line, quoted
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.declare.option_checks import oversized
+from ...module_utils._resolver.secrets.redaction import own_annotations
+from ...module_utils._task_objects import KUBEVIRT_VM, module_of
+from ...module_utils._templates.conversion import KIND as VM_TEMPLATE
+from ...module_utils._yaml import unquoted
+from .._catalog_files import builtin_objects
+from .._check import sources
+from .._check.checked_objects import VM, CheckedObject, KnownObjects
+from .._check.evaluate import refusals
+from .._check.findings import LineFinder, Location
+from .._check.placeholders import FORMS
+from .._check.sources import UsageError
+from .._check.tasks import Links, add_linked_files, manifests_of, task_manifests
+from .._manifest_checks import check_types
+from .table import EQUAL, Row, row_of, table
+from .yaml_edits import EditError, edited
 
 _PLACEHOLDER: Final = "has a placeholder, whose value the command does not know"
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)

@@ -29,10 +29,10 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
-from ..module_utils._cluster.client.concurrency import display
-from ..module_utils._cluster.client.transport import LIBRARIES, MISSING
-from ..module_utils._cluster.modules import adapter
-from ..module_utils._cluster.modules.module import Module
+from ...module_utils._cluster.client.concurrency import display
+from ...module_utils._cluster.client.transport import LIBRARIES, MISSING
+from ...module_utils._cluster.modules import adapter
+from ...module_utils._cluster.modules.module import Module
 
 try:
     from ansible.module_utils import _internal
@@ -41,7 +41,7 @@ except ImportError:  # ansible-core 2.18 and before
 
 SWITCH: Final = "virtshape_direct_execution"
 """The variable that turns direct execution off."""
-_MODULES: Final = __package__.rpartition(".")[0] + ".modules"
+_MODULES: Final = __package__.partition(".plugin_utils")[0] + ".modules"
 # The beginnings of variables that only a new process reads.
 _OF_PROCESSES: Final = ("PYTHON", "LD_")
 # How ansible-core 2.19 and later encode arguments and results.

@@ -11,12 +11,12 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..module_utils._resolver.api.quantity import human_readable
+from ...module_utils._resolver.api.quantity import human_readable
 
 Facts = dict[str, Any]
 
 _MATCHER_FIELDS: Final = ("instancetype", "preference")
-TEMPLATES = Path(__file__).with_name("_pages")
+TEMPLATES = Path(__file__).with_name("pages")
 
 
 def render(name: str, **values: Any) -> str:

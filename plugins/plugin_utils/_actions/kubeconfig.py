@@ -14,9 +14,9 @@ import yaml
 from ansible.errors import AnsibleError
 from ansible.parsing.vault import is_encrypted
 
-from ..module_utils._cluster.client.errors import ConnectionFailed
-from ..module_utils._cluster.client.kubeconfig import CREDENTIALS, LISTS, kubeconfig_content, merged
-from ..module_utils._cluster.modules.shared_options import AUTH
+from ...module_utils._cluster.client.errors import ConnectionFailed
+from ...module_utils._cluster.client.kubeconfig import CREDENTIALS, LISTS, kubeconfig_content, merged
+from ...module_utils._cluster.modules.shared_options import AUTH
 
 _DEFAULT: Final = "~/.kube/config"
 # Paths in a kubeconfig, which are relative to its folder.

@@ -10,7 +10,7 @@ from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from plugins.plugin_utils._kubeconfig import on_controller
+from plugins.plugin_utils._actions.kubeconfig import on_controller
 
 PASSWORD = b"correct-horse"
 CONTENT: dict[str, Any] = {

@@ -8,7 +8,7 @@ import pytest
 from plugins.module_utils._resolver.api import release_schema
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.plugin_utils import _field_sources
+from plugins.plugin_utils._filter_functions import _field_sources
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 CPU = "spec.domain.cpu"
