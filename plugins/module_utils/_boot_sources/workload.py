@@ -20,9 +20,9 @@ from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
 from .._resolver.choose import fitting
 from .._resolver.choose.fitting import CLASS_LABEL, Constraints, MissingObject, Rejected
-from .._resolver.choose.stored_choice import CHOSEN_OPTIONS
 from .._resolver.choose.suggestions import display_name
 from .source import matchers
+from .stored_choice import CHOSEN_OPTIONS
 
 """The label, with the value "true", of the objects to prefer where a request means several."""
 _REMEDY: Final = f"or label the one to prefer {DEFAULT_LABEL}=true"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic, value_or_none
 from ...module_utils._resolver.api.finding import NOTE, WARNING
@@ -15,7 +15,6 @@ from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import value_at
-from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, UNKNOWN, UNREAD_VMI, GuestEffect
 from ...module_utils._resolver.guest.predict import admitted_effect, guest_effect
 from ...module_utils._resolver.kubevirt.admission.mutate import admit
@@ -23,6 +22,7 @@ from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.instancetype import infer
 from ...module_utils._resolver.kubevirt.instancetype.find import effective_spec
 from ...module_utils._resolver.kubevirt.vm.readiness import run_strategy
+from .check_extension import CheckExtension
 from .checked_objects import VM, CheckedObject, KnownObjects, has_name
 from .evaluate import shown_change
 from .findings import LocatedFinding
@@ -196,24 +196,18 @@ def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
     return "spec.template.spec"
 
 
-def as_updated(declared: CheckedObject, before: Manifest) -> CheckedObject:
+def as_updated(declared: CheckedObject, before: Manifest, extensions: Iterable[CheckExtension] = ()) -> CheckedObject:
     """The object as it updates an earlier one.
 
-    A VM keeps what was chosen for its workload before, unless the workload or the size changes; and its run strategy,
-    unless its task declares one.
+    A VM keeps what extensions say, and its run strategy unless its task declares one.
     """
     if declared.manifest["kind"] != VM:
         return declared
     kept: Manifest = {}
-    choice_before, choice_after = stored_choice(before), stored_choice(declared.manifest)
-    if choice_before and choice_after and _request(choice_before) == _request(choice_after):
-        kept = {matcher_field.name: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
+    for extension in extensions:
+        kept.update(extension.kept(declared.manifest, before))
     if declared.keeps_power:
         kept["runStrategy"] = run_strategy(before)
     if not kept:
         return declared
     return declared._replace(manifest={**declared.manifest, "spec": {**declared.manifest["spec"], **kept}})
-
-
-def _request(choice: StoredChoice) -> tuple[Any, Any]:
-    return choice.workload, choice.size

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ...module_utils._boot_sources.from_image import image_inferences
+from ...module_utils._boot_sources.stored_choice import stored_choice
 from ...module_utils._boot_sources.unusable_sources import boot_source_findings
 from ...module_utils._boot_sources.workload import AvailableObjects, apply_choice, request_of, resolve, size_option
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.cluster import KubeVirt
@@ -45,6 +46,13 @@ class BootSources(CheckExtension):
         if task_object.options.get("workload") is None:
             return _vm_of_image(task_object)
         return _vm_of_workload(task_object, known, release)
+
+    def kept(self, vm: Manifest, before: Manifest) -> Manifest:
+        """What was chosen for the workload before, unless the workload or its size changes."""
+        chosen, now = stored_choice(before), stored_choice(vm)
+        if not (chosen and now) or (chosen.workload, chosen.size) != (now.workload, now.size):
+            return {}
+        return {matcher_field.name: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
 
     def findings(
         self,

@@ -46,6 +46,10 @@ class CheckExtension:
         """The objects as KubeVirt starts their guests, and what keeps it from that. sources: all documents."""
         return objects
 
+    def kept(self, vm: Manifest, before: Manifest) -> Manifest:
+        """The fields of the spec that a VM keeps of an earlier one, whatever its task declares."""
+        return {}
+
     def findings(
         self,
         sources: Sequence[LocatedDocument],

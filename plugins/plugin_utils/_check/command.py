@@ -205,7 +205,7 @@ def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholder
     guests: list[bases.ChangedGuest] = []
     found = changes.Changes([], [], [])
     if base is not None:
-        matched = matching.match(base.objects, head.objects, options.base, options.path)
+        matched = matching.match(base.objects, head.objects, options.base, options.path, EXTENSIONS)
         absent = {key for source in repository.sources for key in tasks.absent_vms(source, options.namespace)}
         found = changes.changes(matched, _unjudged(base, head), _unjudged(head, base))
         findings += changes.findings(found, base.objects, absent)

@@ -10,6 +10,7 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from .base import as_updated
+from .check_extension import CheckExtension
 from .checked_objects import REVISION, CheckedObject, has_name
 
 
@@ -26,11 +27,12 @@ def match(
     head: Iterable[CheckedObject],
     base_roots: Sequence[str],
     head_roots: Sequence[str],
+    extensions: Sequence[CheckExtension] = (),
 ) -> Matching:
     """The objects with one kind, namespace and name, wherever they are.
 
     Several of one name, such as those of several clusters, are matched by their files below the roots, the rest in
-    order.
+    order. extensions: of the check.
     """
     before, after = _by_key(base, base_roots), _by_key(head, head_roots)
     result = Matching([], [], [])
@@ -42,7 +44,7 @@ def match(
                 if found is not None:
                     old.remove(found)
                     new.remove((place, declared))
-                    result.pairs.append((_updated(declared, found[1].manifest), found[1].manifest))
+                    result.pairs.append((_updated(declared, found[1].manifest, extensions), found[1].manifest))
         result.added.extend(declared for _place, declared in new)
         result.deleted.extend(declared for _place, declared in old)
     return result
@@ -64,9 +66,9 @@ def _below(file: str, roots: Sequence[str]) -> str:
     return path.name if root in (path, None) else str(path.relative_to(str(root)))
 
 
-def _updated(declared: CheckedObject, before: Manifest) -> CheckedObject:
+def _updated(declared: CheckedObject, before: Manifest, extensions: Sequence[CheckExtension]) -> CheckedObject:
     try:
-        return as_updated(declared, before)
+        return as_updated(declared, before, extensions)
     except FieldError:
         # evaluate reports the annotation that cannot be read.
         return declared

@@ -6,8 +6,10 @@ the VM's matcher names; otherwise `objects` is searched for it. release: the Kub
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
+from ...module_utils._boot_sources.stored_choice import explained
 from ...module_utils._resolver.api import behaviour, release_schema
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
 from ...module_utils._resolver.api.manifest import Manifest
@@ -16,7 +18,6 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.change import drift as drifting
-from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import UNREAD_VMI
 from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.instancetype import applier, conflict, find, requirements, topology
@@ -34,6 +35,10 @@ Overrides = dict[str, "Manifest | None"]
 
 # The name of an object given as an argument; no cluster object can have it.
 _OVERRIDE = "(given)"
+
+Explanation = Callable[[Manifest], tuple[list[str], dict[str, Any]]]
+"""A VM → what a capability knows of how it came to be, as lines and as facts."""
+EXPLANATIONS: Final[tuple[Explanation, ...]] = (explained,)
 
 
 def _expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release) -> Manifest:
@@ -69,24 +74,17 @@ def _explain(
     except Panic as panic:
         raise KubeVirtError(f"KubeVirt rejects such a VM: {panic}") from None
     own = vm["spec"].get("template") or {}
-    stored = stored_choice(vm)
+    found = [explain(vm) for explain in EXPLANATIONS]
     rows = [] if conflicts else field_sources.explain(own, instancetype, preference, release)
     if form == "table":
         return [
             *(refusal["message"] for refusal in (*conflicts, *misfits)),
-            *(_workload_lines(stored) if stored else ()),
+            *(line for lines, _facts in found for line in lines),
             *(field_sources.table(rows) if rows else ()),
         ]
     fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
-    workload_result = (
-        {"workload": {"workload": stored.workload, "size": stored.size, **stored.choice}} if stored else {}
-    )
-    return {"conflicts": conflicts, "requirements": misfits, "fields": fields, **workload_result}
-
-
-def _workload_lines(made_for: StoredChoice) -> list[str]:
-    others = [f"other {option}: {', '.join(names)}" for option, names in made_for.choice["others"].items() if names]
-    return [f"workload {made_for.workload}: {line}" for line in (*made_for.choice["reasons"], *others)]
+    more = {key: value for _lines, facts in found for key, value in facts.items()}
+    return {"conflicts": conflicts, "requirements": misfits, "fields": fields, **more}
 
 
 def _conflicts(

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._boot_sources.stored_choice import stored_choice
 from plugins.module_utils._boot_sources.workload import apply_choice, request_of, size_option
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.keys import WORKLOAD_ANNOTATION
-from plugins.module_utils._resolver.choose.stored_choice import stored_choice
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 OPTIONS: dict[str, Any] = {

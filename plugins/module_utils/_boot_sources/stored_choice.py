@@ -6,12 +6,12 @@ The same options give the same choice as long as the VM exists, even if the cata
 from __future__ import annotations
 
 import json
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ..api.errors import FieldError
-from ..api.keys import WORKLOAD_ANNOTATION
-from ..api.manifest import Manifest, Options
-from ..api.matcher import MATCHER_FIELDS
+from .._resolver.api.errors import FieldError
+from .._resolver.api.keys import WORKLOAD_ANNOTATION
+from .._resolver.api.manifest import Manifest, Options
+from .._resolver.api.matcher import MATCHER_FIELDS
 
 CHOSEN_OPTIONS: Final = ("boot", *(matcher_field.name for matcher_field in MATCHER_FIELDS))
 """The options that are chosen."""
@@ -44,3 +44,13 @@ def stored_choice(live: Manifest) -> StoredChoice | None:
         f"metadata.annotations[{WORKLOAD_ANNOTATION}]",
         "is not what this collection wrote; set boot, instancetype and preference instead of workload",
     )
+
+
+def explained(vm: Manifest) -> tuple[list[str], dict[str, Any]]:
+    """What was chosen for the workload of a VM, and why: lines, and facts; nothing for a VM without."""
+    stored = stored_choice(vm)
+    if stored is None:
+        return [], {}
+    others = [f"other {option}: {', '.join(names)}" for option, names in stored.choice["others"].items() if names]
+    lines = [f"workload {stored.workload}: {line}" for line in (*stored.choice["reasons"], *others)]
+    return lines, {"workload": {"workload": stored.workload, "size": stored.size, **stored.choice}}
