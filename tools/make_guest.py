@@ -2,7 +2,7 @@
 
 Without options, a small Debian with systemd, cloud-init, OpenSSH and the QEMU guest agent. With --minimal, a guest that
 boots in seconds without KVM, for tests: docs/guest_images.md says what it has. Images are kept in
-~/.cache/virtshape/guests, and made anew when their recipe in tools/guests changes.
+~/.cache/virtshape/guests for a week after their last use, and made anew when their recipe in tools/guests changes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +33,10 @@ RUNNERS = {
     "ssh": "openssh-client",
 }
 """What it takes to run them on a local cluster and to log in."""
+
+
+_KEPT = 7 * 24 * 3600
+"""Seconds for which an image stays after it was last asked for."""
 
 
 class Kind(NamedTuple):
@@ -91,9 +96,17 @@ def image(kind: str, force: bool = False) -> Path:
             with tempfile.TemporaryDirectory(prefix=f"make-{kind}-", dir=path.parent) as folder:
                 made = Path(folder) / "image.qcow2"
                 KINDS[kind].make(Path(folder), made)
-                # Older ones stay: disks of VMs may lie on them.
                 made.rename(path)
+        os.utime(path)
+        _prune(path.parent, kind)
     return path
+
+
+def _prune(folder: Path, kind: str) -> None:
+    """Removes what nobody has asked for in a long time: disks of VMs that run may lie on younger ones."""
+    for old in folder.glob(f"{kind}-*"):
+        if time.time() - old.stat().st_mtime > _KEPT:
+            old.unlink()
 
 
 def image_path(kind: str) -> Path:

@@ -47,6 +47,19 @@ def test_an_image_that_exists_is_not_made_again(monkeypatch: pytest.MonkeyPatch,
     assert MAKE_GUEST.image("minimal") == path
 
 
+def test_images_go_a_week_after_their_last_use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    image = MAKE_GUEST.image_path("minimal")
+    image.parent.mkdir(parents=True)
+    others = [image.with_name(name) for name in ("minimal-old.qcow2", "minimal-young.qcow2", "debian-1.qcow2")]
+    for file in (image, *others):
+        file.touch()
+    for file in (image, others[0]):
+        os.utime(file, (0, 0))
+    assert MAKE_GUEST.image("minimal") == image
+    assert not others[0].exists() and all(file.exists() for file in (image, *others[1:]))
+
+
 def test_each_recipe_has_its_own_digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shutil.copytree(MAKE_GUEST.RECIPES, tmp_path / "guests")
     before = {kind: MAKE_GUEST.recipe_digest(kind) for kind in MAKE_GUEST.KINDS}
