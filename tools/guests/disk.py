@@ -17,7 +17,7 @@ _LINUX = 0x83
 _BOOT_CODE = 440
 _MODULES = ("biosdisk", "part_msdos", "ext2", "search_label", "linux", "test", "configfile")
 # A busy machine keeps the guest's timer waiting, which the kernel would take for a broken one.
-_ARGUMENTS = f"root=LABEL={LABEL} rw console=ttyS0 quiet random.trust_cpu=on no_timer_check"
+_ARGUMENTS = f"root=LABEL={LABEL} rw console=ttyS0 quiet random.trust_cpu=on no_timer_check memhp_default_state=online"
 _GRUB = f"search.fs_label {LABEL} root\nlinux {{kernel}} {_ARGUMENTS}\ninitrd {{initrd}}\nboot\n"
 
 

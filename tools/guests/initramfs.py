@@ -11,9 +11,9 @@ from .packages import Failed
 
 DRIVERS = (
     *("virtio_blk", "virtio_scsi", "ahci", "sd_mod", "sr_mod", "isofs", "virtio_net", "xhci_pci", "usb_storage", "uas"),
-    *("button", "evdev", "virtio_balloon", "virtio_rng"),
+    *("button", "evdev", "virtio_balloon", "virtio_rng", "virtio_mem"),
 )
-"""Drivers that the kernel does not contain: disks, NICs, the power button. Those that it lacks are left out."""
+"""Drivers that the kernel does not contain: disks, NICs, the power button, memory. Those that it lacks are left out."""
 _FILE, _FOLDER = 0o100000, 0o040000
 
 

@@ -10,12 +10,14 @@ import pytest
 from ansible_environment import played
 from guest_images import guest_image
 from guest_logins import NAMESPACE, Logins
+from kubernetes import client, config
 
 pytestmark = pytest.mark.own_cluster
 
 PASSWORD = 'it\'s "a" pass#word: \\'
 OTHER_PASSWORD = "another"
 MAC = "02:00:00:00:00:07"
+OTHER_MAC = "02:00:00:00:00:08"
 USER_DATA = """\
 #cloud-config
 hostname: named
@@ -51,6 +53,15 @@ ethernets:
     routes: [{{to: default, via: 10.0.2.1}}]
     nameservers: {{addresses: [192.0.2.53], search: [example.org]}}
 """
+OLD_NETWORK_DATA = f"""\
+version: 1
+config:
+  - type: physical
+    name: old0
+    mac_address: "{OTHER_MAC}"
+    subnets: [{{type: static, address: 10.0.2.2/24, gateway: 10.0.2.1}}]
+  - {{type: nameserver, address: [192.0.2.54]}}
+"""
 MINIMAL, DEBIAN = "minimal", "debian"
 
 
@@ -70,7 +81,7 @@ def guests(
     start_cluster: Callable[..., dict[str, Any]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Guests:
-    """Three VMs: with generated user data, with data of their own, and with a config drive."""
+    """Four VMs: with generated user data, with data of their own, with a config drive, and with a guest's agent."""
     images = json.dumps({"quay.io/containerdisks/*": str(guest_image(request.param))})
     started = start_cluster("--guests", "qemu", "--images", images, "--namespace", NAMESPACE)
     folder = tmp_path_factory.mktemp("guests")
@@ -83,7 +94,7 @@ def _declare(folder: Path, logins: Logins) -> None:
     (folder / "password").write_text(f"{PASSWORD}\n")
     key = logins.public_key()
     data = USER_DATA.replace("KEY", key)
-    encoded = base64.b64encode(f"#cloud-config\nssh_authorized_keys: ['{key}']\n".encode()).decode()
+    encoded, old = (base64.b64encode(text.encode()).decode() for text in ("#cloud-config\n{}\n", OLD_NETWORK_DATA))
     vms = [
         {
             "name": "generated",
@@ -97,8 +108,19 @@ def _declare(folder: Path, logins: Logins) -> None:
         {
             "name": "drive",
             "cloud_init": {"type": "configdrive", "user_data_base64": encoded},
+            "access_credentials": [{"secret": "keys", "method": "configdrive"}],
+        },
+        {
+            "name": "agent",
+            "cloud_init": {"user": "ops", "network_data_base64": old},
+            "networks": [{"mac_address": OTHER_MAC}],
+            "access_credentials": [{"secret": "keys", "users": ["ops"]}, {"secret": "passwords", "type": "password"}],
         },
     ]
+    secrets = {"keys": {"key": key}, "passwords": {"ops": OTHER_PASSWORD}}
+    core = client.CoreV1Api(config.new_client_from_config(str(logins.kubeconfig)))
+    for name, values in secrets.items():
+        core.create_namespaced_secret(NAMESPACE, {"metadata": {"name": name}, "stringData": values})
     tasks = [
         {
             "virtshape.instancetypes.virtual_machine": {
@@ -150,3 +172,15 @@ def test_a_config_drive_is_read_too(guests: Guests) -> None:
     assert guests.run("drive", "debian", "id -un; hostname").split() == ["debian", "drive"]
     # DHCP gave the address.
     assert "10.0.2.2/24" in guests.run("drive", "debian", "ip -o -4 addr show")
+
+
+def test_agent_brings_keys_and_passwords(guests: Guests) -> None:
+    assert guests.run("agent", "ops", "id -un; hostname").split() == ["ops", "agent"]
+    assert guests.takes_password("agent", "ops", OTHER_PASSWORD)
+
+
+def test_network_data_of_version_1_are_read(guests: Guests) -> None:
+    assert "10.0.2.2/24" in guests.run("agent", "ops", "ip -o -4 addr show dev old0")
+    assert guests.run("agent", "ops", "ip route show default").startswith("default via 10.0.2.1 dev old0")
+    resolver = "cat /run/systemd/resolve/resolv.conf 2>/dev/null || cat /etc/resolv.conf"
+    assert "nameserver 192.0.2.54" in guests.run("agent", "ops", resolver)

@@ -25,10 +25,12 @@ from modules_support import execute
 pytestmark = pytest.mark.own_cluster
 
 Facts = dict[str, Any]
+VM = KINDS["VirtualMachine"]
 VMI = KINDS["VirtualMachineInstance"]
 IMAGE = "quay.io/containerdisks/debian:13"
 UNKNOWN = "quay.io/containerdisks/fedora:42"
 DATA = "/var/lib/kept"
+MAC = "02:00:00:00:00:17"
 
 
 WEB = {
@@ -52,8 +54,8 @@ class Local(NamedTuple):
 
     def declare(self, name: str, **options: Any) -> Facts:
         login = {"user": "admin", "ssh_keys": [self.key.with_suffix(".pub").read_text()]}
-        size = {"cpu": {"cores": 1}, "memory": "256Mi"}
-        return self.run("virtual_machine", name=name, **size, cloud_init=login, wait=True, wait_timeout=300, **options)
+        given = {"cpu": {"sockets": 1}, "memory": "1Gi", "cloud_init": login, "wait": True, "wait_timeout": 300}
+        return self.run("virtual_machine", name=name, **{**given, **options})
 
     def info(self, name: str) -> Facts:
         (vm,) = self.run("virtual_machine_info", name=name)["virtual_machines"]
@@ -154,6 +156,34 @@ def test_plugged_disk_arrives_and_leaves(web: Local) -> None:
     wait_until(lambda: sectors in sizes(), 300, 1)
     web.declare("web", **WEB, volumes=[])
     wait_until(lambda: sectors not in sizes(), 300, 1)
+
+
+def test_cpus_memory_and_nics_arrive_in_the_guest(web: Local) -> None:
+    def memory() -> int:
+        return int(web.ssh("web", "awk '/MemTotal/ {print $2}' /proc/meminfo"))
+
+    def nics() -> str:
+        return web.ssh("web", "cat /sys/class/net/*/address")
+
+    network = "k8s.cni.cncf.io/v1/namespaces/shop/network-attachment-definitions"
+    spec = {"config": json.dumps({"cniVersion": "1.0.0", "type": "bridge"})}
+    body = {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "lan"}}
+    session = Session({"kubeconfig": web.kubeconfig, "retry_timeout": 30})
+    session.request("POST", f"/apis/{network}", body={**body, "spec": spec})
+    uid, before = web.vmi("web")["metadata"]["uid"], memory()
+    lan = {"name": "lan", "multus": "lan", "mac_address": MAC}
+    web.declare("web", **{**WEB, "networks": [*WEB["networks"], lan]}, cpu={"sockets": 2}, memory="2Gi")
+    wait_until(lambda: memory() > before + 900 * 1024, 300, 1)
+    wait_until(lambda: MAC in nics(), 300, 1)
+    # Linux plugs no CPU where it does not know the hypervisor, such as QEMU without KVM: it only notes the offer.
+    cpus = "[ $(nproc) = 2 ] || sudo dmesg | grep -q 'Unable to map lapic to logical cpu'"
+    wait_until(lambda: web.ssh("web", f"{cpus} && echo offered || echo waiting") == "offered", 300, 1)
+    wait_until(lambda: web.vmi("web")["status"]["memory"]["guestCurrent"] == "2Gi", 60, 1)
+    assert web.vmi("web")["metadata"]["uid"] == uid
+    vm = session.get(VM, "shop", "web") or {}
+    vm["spec"]["template"]["spec"]["domain"]["devices"]["interfaces"][-1]["state"] = "absent"
+    session.request("PUT", VM.path("shop", "web"), body=vm)
+    wait_until(lambda: MAC not in nics(), 300, 1)
 
 
 def test_data_and_port_outlive_a_restart(web: Local) -> None:

@@ -17,6 +17,7 @@ from node.guests.domain import (
     Unsupported,
     arguments,
     plugged_disk,
+    plugged_interface,
 )
 
 FEDORA = (Path(__file__).parent / "domains" / "fedora.xml").read_text()
@@ -43,6 +44,19 @@ def test_machine_has_the_size_of_the_domain() -> None:
     assert option(result, "-smp") == "1,maxcpus=1,sockets=1,cores=1,threads=1"
     assert option(result, "-machine") == "q35,accel=tcg" and option(result, "-cpu") == "max,la57=off"
     assert option(result, "-uuid") == "f9baadca-2329-4c94-ba6a-30865d0a681b"
+
+
+def test_memory_can_grow_to_the_maximum() -> None:
+    result = made(FEDORA.replace("<memory ", '<maxMemory unit="b">1073741824</maxMemory><memory ', 1))
+    assert option(result, "-m") == "256M,maxmem=1024M"
+
+
+def test_plugged_interface_is_behind_a_free_port() -> None:
+    network, device = plugged_interface(FEDORA, "default", MACS, "port9")
+    assert made().interfaces["default"][0] == network
+    assert (device["bus"], device["netdev"], device["mac"]) == ("port9", network["id"], MACS["default"])
+    with pytest.raises(Unsupported, match="the domain has no interface blue"):
+        plugged_interface(FEDORA, "blue", MACS, "port9")
 
 
 def test_cpus_that_can_be_plugged_are_left_out() -> None:

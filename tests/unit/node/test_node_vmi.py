@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from node_support import vmi
 
+from node.guests.report import Report
 from node.handler import conditions, guest
 from node.handler import vmi as steps
 from node.handler.vmi import Traits
@@ -64,6 +65,15 @@ def test_cpu_and_memory_wait_for_a_migration() -> None:
     assert types(status) == {"LiveMigratable", "StorageLiveMigratable"}
     assert status["currentCPUTopology"] == {"cores": 1, "sockets": 2, "threads": 1}
     assert status["memory"] == {"guestAtBoot": "1Gi", "guestCurrent": "2Gi", "guestRequested": "2Gi"}
+
+
+def test_real_guest_has_the_memory_it_has_taken() -> None:
+    manifest = vmi("Running")
+    manifest["spec"]["domain"]["memory"] = {"guest": "2Gi", "maxGuest": "4Gi"}
+    manifest["status"]["memory"] = {"guestAtBoot": "1Gi", "guestCurrent": "2Gi", "guestRequested": "2Gi"}
+    for plugged, text in ((0, "1Gi"), (2**30, "2Gi")):
+        steps.advance(manifest, Traits(), report=Report(plugged_memory=plugged))
+        assert manifest["status"]["memory"]["guestCurrent"] == text
 
 
 def hotplugged(phase: str, **volume: Any) -> Manifest:

@@ -92,6 +92,11 @@ class Disks:
             if name:
                 await self._write(namespace, name, "", folder / f"{name}-access-cred")
 
+    async def secret(self, namespace: str, name: str) -> dict[str, bytes]:
+        """The values of a Secret. Raises ApiError."""
+        found = await self._client.get(SECRET, namespace, name)
+        return {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
+
     async def _write(self, namespace: str, secret: str, config_map: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         kind, name = (SECRET, secret) if secret else (CONFIG_MAP, config_map)

@@ -74,8 +74,10 @@ class Arguments:
     firmware: Firmware | None = None
     forwards: str = ""
     """The network whose guest is reached from outside; "" without one."""
+    interfaces: dict[str, tuple[Device, Device]] = field(default_factory=dict)
+    """The network and the device of each interface, by its name."""
     free_ports: list[str] = field(default_factory=list)
-    """Buses for virtio disks that are plugged later."""
+    """Buses for what is plugged later."""
 
     def command(self, program: str) -> list[str]:
         """The whole command line."""
@@ -110,9 +112,11 @@ def arguments(domain: str, drives: Mapping[str, Drive], macs: Mapping[str, str],
             ports.add(device)
         elif element.tag == "interface":
             network, device = interface(element, macs)
-            made.plain += ["-netdev", ",".join([f"{network.pop('type')}", *(f"{k}={v}" for k, v in network.items())])]
+            settings = (f"{key}={value}" for key, value in network.items() if key != "type")
+            made.plain += ["-netdev", ",".join([network["type"], *settings])]
             made.forwards = made.forwards or network["id"]
             ports.add(device)
+            made.interfaces[_name(element)] = network, device
         else:
             for device in _other(element):
                 ports.add(device)
@@ -130,6 +134,18 @@ def plugged_disk(domain: str, volume: str, drive: Drive, port: str) -> tuple[Dev
             block, device = disk(element, {volume: drive})
             return block, {"bus": port, **device}
     raise Unsupported(f"the domain has no disk {volume}")
+
+
+def plugged_interface(domain: str, name: str, macs: Mapping[str, str], port: str) -> tuple[Device, Device]:
+    """The network and the device of one interface of a domain, which is plugged into a guest that runs.
+
+    Raises Unsupported.
+    """
+    for element in ElementTree.fromstring(domain).iterfind("devices/interface"):
+        if _name(element) == name:
+            network, device = interface(element, macs)
+            return network, {**device, "bus": port}
+    raise Unsupported(f"the domain has no interface {name}")
 
 
 def disk(element: ElementTree.Element, drives: Mapping[str, Drive]) -> tuple[Device, Device]:
@@ -203,14 +219,20 @@ def _machine(root: ElementTree.Element, host: Host, made: Arguments) -> None:
         f"maxcpus={count}",
         *(f"{name}={sizes[name]}" for name in ("sockets", "cores", "threads") if sizes),
     ]
-    memory = root.find("memory")
-    size = int(memory.text or 0) * _UNITS[memory.get("unit", "KiB")] if memory is not None else 2**30
+    size, maximum = _size(root, "memory") or 2**30, _size(root, "maxMemory")
     made.plain += ["-nodefaults", "-no-user-config", "-display", "none", "-name", root.findtext("name") or "guest"]
     made.plain += ["-machine", f"q35,accel={host.accelerator}", "-cpu", _cpu(root, host), "-smp", ",".join(smp)]
-    made.plain += ["-m", f"{size // 2**20}M", "-rtc", "base=utc", *_identity(root)]
+    memory = f"{size // 2**20}M" + (f",maxmem={maximum // 2**20}M" if maximum > size else "")
+    made.plain += ["-m", memory, "-rtc", "base=utc", *_identity(root)]
     if made.firmware is not None:
         code = f"if=pflash,unit=0,format=raw,readonly=on,file={made.firmware.code}"
         made.plain += ["-drive", code, "-drive", f"if=pflash,unit=1,format=raw,file={VARIABLES}"]
+
+
+def _size(root: ElementTree.Element, name: str) -> int:
+    """An amount of memory in bytes; 0 for none."""
+    element = root.find(name)
+    return 0 if element is None else int(element.text or 0) * _UNITS[element.get("unit", "KiB")]
 
 
 def _firmware(root: ElementTree.Element, host: Host) -> Firmware | None:

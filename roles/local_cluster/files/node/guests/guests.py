@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any, Callable, Final
 
 from local_cluster import processes
+from node.api.client import ApiError
 from node.api.informer import Key, key_of
-from node.guests import domain, images, qemu
+from node.guests import credentials, domain, images, qemu
 from node.guests.channel import Agent, CommandFailed
 from node.guests.disks import Disks, attached
 from node.guests.domain import Drive, Host, Unsupported
+from node.guests.growth import Growth
 from node.guests.images import ToolFailed
-from node.guests.plugs import Plugs
+from node.guests.plugs import DISK, INTERFACE, Plugged, Plugs
 from node.guests.qemu import Guest, NotStarted
 from node.guests.report import SIMULATED, SSH, Report, Told, ask
 from node.kubelet.network import guest_mac
@@ -46,14 +48,17 @@ class GuestFailed(Exception):
 class _Running:
     """A guest, and what is known of it."""
 
-    def __init__(self, key: Key, guest: Guest, drives: Mapping[str, Drive], ports: list[str]) -> None:
+    def __init__(self, key: Key, guest: Guest, drives: Mapping[str, Drive], arguments: domain.Arguments) -> None:
         self.key = key
         self.guest = guest
-        self.plugs = Plugs(guest, ports)
+        interfaces = {(INTERFACE, name): Plugged(*parts) for name, parts in arguments.interfaces.items()}
+        self.plugs = Plugs(guest, arguments.free_ports, interfaces)
+        self.growth = Growth(guest, self.plugs)
         self.drives = drives
         self.told: Told | None = None
         self.asking: asyncio.Task[None] | None = None
         self.stopping = False
+        self.credentials: str | None = None
         self.agent = Agent(qemu.short(guest.folder / domain.AGENT))
 
 
@@ -114,28 +119,34 @@ class Guests:
         guest = running.guest
         # Without a network there is no address, but the annotation says that the guest is real.
         annotations = {SSH: f"127.0.0.1:{guest.port}" if guest.port else ""}
-        return Report(annotations, guest.ended, running.told if guest.agent_is_open else None)
+        told = running.told if guest.agent_is_open else None
+        return Report(annotations, guest.ended, told, guest.plugged_memory, running.credentials)
 
     async def plug(self, vmi: Manifest) -> None:
-        """Gives a guest the disks that it lacks, and takes away what is no longer its own. Raises GuestFailed."""
+        """Gives a guest what it lacks, and takes away what is no longer its own. Raises GuestFailed."""
         running = self._running.get(vmi["metadata"]["uid"])
         if running is None or running.guest.ended or running.stopping:
             return
         try:
-            for name in sorted(running.plugs.superfluous(vmi)):
-                await running.plugs.unplug(name)
-            for volume in attached(vmi):
-                if volume["name"] in running.plugs.missing(vmi):
-                    await self._plug(vmi, running, volume)
+            for gone in sorted(running.plugs.superfluous(vmi)):
+                await running.plugs.unplug(gone)
+            for kind, name in sorted(running.plugs.missing(vmi)):
+                await self._plug(vmi, running, kind, name)
+            await running.growth.apply(vmi)
         except (CommandFailed, ToolFailed, Unsupported) as error:
             raise GuestFailed(str(error)) from error
 
-    async def _plug(self, vmi: Manifest, running: _Running, volume: Manifest) -> None:
-        name, folder = volume["name"], running.guest.folder
-        drive = await self._disks.drive(vmi, volume, folder)
-        made = await self._domain(vmi, folder, running.drives)
-        await running.plugs.plug(name, *domain.plugged_disk(made["domain"], name, drive, running.plugs.port()))
-        log.info("%s/%s: the disk %s is plugged", *running.key, name)
+    async def _plug(self, vmi: Manifest, running: _Running, kind: str, name: str) -> None:
+        folder, port = running.guest.folder, running.plugs.port()
+        text = (await self._domain(vmi, folder, running.drives))["domain"]
+        if kind == DISK:
+            volume = next(entry for entry in attached(vmi) if entry["name"] == name)
+            drive = await self._disks.drive(vmi, volume, folder)
+            parts = domain.plugged_disk(text, name, drive, port)
+        else:
+            parts = domain.plugged_interface(text, name, _macs(vmi), port)
+        await running.plugs.plug((kind, name), *parts)
+        log.info("%s/%s: the %s %s is plugged", *running.key, kind, name)
 
     async def shut_down(self, vmi: Manifest) -> None:
         """Asks a guest to shut down, once: its agent if there is one, else by the power button."""
@@ -194,11 +205,9 @@ class Guests:
         (folder / "domain.xml").write_text(made["domain"])
         if made["volume"]:
             drives[made["volume"]] = Drive(str(Path(made["cloudInit"]).absolute()), "raw")
-        devices = vmi["spec"]["domain"].get("devices", {}).get("interfaces") or []
-        macs = {entry["name"]: guest_mac(vmi, entry) for entry in devices}
-        arguments = domain.arguments(made["domain"], drives, macs, host)
+        arguments = domain.arguments(made["domain"], drives, _macs(vmi), host)
         guest = Guest(folder, lambda: self._noticed(vmi))
-        running = self._running[uid] = _Running(key_of(vmi), guest, drives, arguments.free_ports)
+        running = self._running[uid] = _Running(key_of(vmi), guest, drives, arguments)
         try:
             await running.guest.start(arguments, self._port(vmi), vmi["spec"].get("startStrategy") == "Paused")
         except BaseException:
@@ -237,6 +246,8 @@ class Guests:
             except CommandFailed as error:
                 log.debug("%s/%s: %s", *key_of(vmi), error)
                 told = None
+            if told is not None and running.credentials != "":
+                running.credentials = await self._give_credentials(vmi, running.agent)
             if told != running.told:
                 running.told = told
                 self._changed(key_of(vmi))
@@ -244,7 +255,18 @@ class Guests:
             await asyncio.sleep(_ASKED_AGAIN if addressed else _SOON)
         running.asking = None
         if not running.guest.agent_is_open:
-            running.told = None
+            running.told = running.credentials = None
+
+    async def _give_credentials(self, vmi: Manifest, agent: Agent) -> str | None:
+        """Brings keys and passwords into a guest; as `Report.credentials`."""
+        names, namespace = credentials.secrets_of(vmi), vmi["metadata"]["namespace"]
+        try:
+            secrets = {name: await self._disks.secret(namespace, name) for name in names}
+            for name, values in credentials.commands(vmi, secrets):
+                await agent.command(name, **values)
+        except (ApiError, CommandFailed) as error:
+            return str(error)
+        return "" if names else None
 
     async def _forget(self, uid: str) -> None:
         running = self._running.pop(uid, None)
@@ -261,6 +283,11 @@ class Guests:
 
     def _keep_port(self, vmi: Manifest, port: int) -> None:
         _PORTS.write_text(json.dumps({**_ports(), "/".join(key_of(vmi)): port}))
+
+
+def _macs(vmi: Manifest) -> dict[str, str]:
+    devices = vmi["spec"]["domain"].get("devices", {}).get("interfaces") or []
+    return {entry["name"]: guest_mac(vmi, entry) for entry in devices}
 
 
 async def _find_host() -> Host:

@@ -1,8 +1,9 @@
-"""Disks that are plugged into a running guest, and taken away."""
+"""Disks and interfaces that are plugged into a running guest, and taken away."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any, Final
 
 from node.guests.channel import CommandFailed
@@ -12,65 +13,106 @@ from node.guests.qemu import Guest
 Manifest = dict[str, Any]
 Device = dict[str, Any]
 
+DISK: Final = "disk"
+INTERFACE: Final = "interface"
 _ARRIVED: Final = ("MountedToPod", "Ready")
-_LEAVES: Final = 20.0  # seconds that a guest gets to let a disk go
+_LEAVES: Final = 20.0  # seconds that a guest gets to let a device go
 _POLL: Final = 0.5
+_DEVICES: Final = "/machine/peripheral"
+_ADD: Final = {DISK: "blockdev-add", INTERFACE: "netdev_add"}
+_REMOVE: Final = {DISK: ("blockdev-del", "node-name"), INTERFACE: ("netdev_del", "id")}
+
+Name = tuple[str, str]
+"""DISK or INTERFACE, and the name in the VMI."""
 
 
-def wanted(vmi: Manifest) -> set[str]:
-    """The volumes that are plugged into the guest of a VMI, or can be now."""
+@dataclass(frozen=True)
+class Plugged:
+    """What a guest has: the block device or network, and the device that the guest sees."""
+
+    backend: Device
+    device: Device
+
+
+def arrived(vmi: Manifest) -> set[Name]:
+    """The volumes and interfaces that have reached the pod, so that the guest can have them."""
     names = {volume["name"] for volume in attached(vmi)}
-    statuses = (vmi.get("status") or {}).get("volumeStatus") or []
-    return names & {
-        entry["name"] for entry in statuses if entry.get("hotplugVolume") is not None and entry.get("phase") in _ARRIVED
+    status = vmi.get("status") or {}
+    mounted = {
+        entry["name"]
+        for entry in status.get("volumeStatus") or []
+        if entry.get("hotplugVolume") is not None and entry.get("phase") in _ARRIVED
     }
+    in_pod = {entry.get("name") for entry in status.get("interfaces") or [] if entry.get("infoSource")}
+    return {(DISK, name) for name in names & mounted} | {(INTERFACE, name) for name in _interfaces(vmi) & in_pod}
+
+
+def leaves(vmi: Manifest, name: Name) -> bool:
+    """Whether the guest has to let something go that it has."""
+    kind, own = name
+    return own not in _interfaces(vmi) if kind == INTERFACE else name not in arrived(vmi)
+
+
+def _interfaces(vmi: Manifest) -> set[str]:
+    entries = vmi["spec"]["domain"].get("devices", {}).get("interfaces") or []
+    return {entry["name"] for entry in entries if entry.get("state") != "absent"}
 
 
 class Plugs:
-    """What is plugged into one guest. ports: the free ones, for virtio disks."""
+    """What can be taken from one guest. ports: the free ones. plugged: what the guest has from its start."""
 
-    def __init__(self, guest: Guest, ports: list[str]) -> None:
+    def __init__(self, guest: Guest, ports: list[str], plugged: dict[Name, Plugged] | None = None) -> None:
         self._guest = guest
         self._ports = ports
-        self._plugged: dict[str, tuple[Device, Device]] = {}
+        self._plugged = dict(plugged or {})
 
-    def missing(self, vmi: Manifest) -> set[str]:
-        return wanted(vmi) - self._plugged.keys()
+    def missing(self, vmi: Manifest) -> set[Name]:
+        return arrived(vmi) - self._plugged.keys()
 
-    def superfluous(self, vmi: Manifest) -> set[str]:
-        return self._plugged.keys() - wanted(vmi)
+    def superfluous(self, vmi: Manifest) -> set[Name]:
+        return {name for name in self._plugged if leaves(vmi, name)}
 
     def port(self) -> str:
-        """A port for the next disk. Raises CommandFailed if none is free."""
+        """A port for the next device. Raises CommandFailed if none is free."""
         if not self._ports:
             raise CommandFailed("all ports of the guest are taken")
         return self._ports[0]
 
-    async def plug(self, volume: str, block: Device, device: Device) -> None:
+    def take(self, bus: str) -> None:
+        """Notes that a device is behind a port."""
+        if bus in self._ports:
+            self._ports.remove(bus)
+
+    async def plug(self, name: Name, backend: Device, device: Device) -> None:
         """Raises CommandFailed."""
-        await self._guest.command("blockdev-add", block)
+        plugged = Plugged(backend, device)
+        await self._guest.command(_ADD[name[0]], backend)
         try:
             await self._guest.command("device_add", device)
         except CommandFailed:
-            await self._guest.command("blockdev-del", {"node-name": block["node-name"]})
+            await self._remove(name[0], plugged)
             raise
-        self._plugged[volume] = (block, device)
-        if device["bus"] in self._ports:
-            self._ports.remove(device["bus"])
+        self._plugged[name] = plugged
+        self.take(device["bus"])
 
-    async def unplug(self, volume: str) -> None:
-        """Raises CommandFailed if the guest does not let the disk go."""
-        block, device = self._plugged[volume]
-        await self._guest.command("device_del", {"id": device["id"]})
+    async def unplug(self, name: Name) -> None:
+        """Raises CommandFailed if the guest does not let the device go."""
+        plugged = self._plugged[name]
+        await self._guest.command("device_del", {"id": plugged.device["id"]})
         deadline = asyncio.get_running_loop().time() + _LEAVES
-        while True:
-            try:
-                await self._guest.command("blockdev-del", {"node-name": block["node-name"]})
-                break
-            except CommandFailed:
-                if asyncio.get_running_loop().time() > deadline:
-                    raise
+        while await self._has(plugged.device["id"]):
+            if asyncio.get_running_loop().time() > deadline:
+                raise CommandFailed(f"the guest does not let the {' '.join(name)} go")
             await asyncio.sleep(_POLL)
-        del self._plugged[volume]
-        if device["bus"].startswith("port"):
-            self._ports.append(device["bus"])
+        await self._remove(name[0], plugged)
+        del self._plugged[name]
+        if plugged.device["bus"].startswith("port"):
+            self._ports.append(plugged.device["bus"])
+
+    async def _has(self, device: str) -> bool:
+        """Whether a device is there: QEMU keeps it until the guest's driver has let it go."""
+        return any(entry["name"] == device for entry in await self._guest.command("qom-list", {"path": _DEVICES}))
+
+    async def _remove(self, kind: str, plugged: Plugged) -> None:
+        command, key = _REMOVE[kind]
+        await self._guest.command(command, {key: plugged.backend[key]})

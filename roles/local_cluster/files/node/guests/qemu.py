@@ -45,6 +45,8 @@ class Guest:
         self.ended = ""
         """The phase that the VMI gets; "" while the guest runs."""
         self.agent_is_open = False
+        self.plugged_memory = 0
+        """The bytes of memory that the guest has taken since its start."""
         self._changed = changed
         self._destroyed = False
         self._monitor = Monitor(self._event, self._monitor_closed)
@@ -120,6 +122,9 @@ class Guest:
     def _event(self, name: str, data: dict[str, Any]) -> None:
         if name == "SHUTDOWN":
             self._shut_down = bool(data.get("guest"))
+        elif name == "MEMORY_DEVICE_SIZE_CHANGE":
+            self.plugged_memory = int(data["size"])
+            self._changed()
         elif name == "VSERPORT_CHANGE" and data.get("id") == "agent0":
             self.agent_is_open = bool(data.get("open"))
             self._changed()

@@ -41,11 +41,17 @@ class Told:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that is known of a guest now. ended: the phase of its VMI then. told: None without an agent."""
+    """Everything that is known of a guest now. ended: the phase of its VMI then. told: None without an agent.
+
+    plugged_memory: bytes that it has taken since its start. credentials: why its agent has not taken those of the VMI;
+    "" if it has, None without any.
+    """
 
     annotations: dict[str, str] = field(default_factory=dict)
     ended: str = ""
     told: Told | None = None
+    plugged_memory: int = 0
+    credentials: str | None = None
 
 
 async def ask(agent: Agent) -> Told:

@@ -18,9 +18,17 @@ def put(status: Manifest, kind: str, reason: str = "", message: str = "", value:
     if has(status, kind):
         return
     entry = {"type": kind, "status": value, "lastProbeTime": now(), "lastTransitionTime": now()}
-    if reason:
+    if reason or message:
         entry.update(reason=reason, message=message)
     status.setdefault("conditions", []).append(entry)
+
+
+def replace(status: Manifest, kind: str, reason: str, message: str, value: str) -> None:
+    """Puts a condition in the place of one of its kind that says something else."""
+    same = {"type": kind, "status": value, "message": message}
+    if not any({"message": "", **entry}.items() >= same.items() for entry in status.get("conditions") or []):
+        drop(status, kind)
+        put(status, kind, reason, message, value)
 
 
 def drop(status: Manifest, kind: str) -> bool:

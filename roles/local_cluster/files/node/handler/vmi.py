@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from node.api.clock import now
+from node.guests import growth
 from node.guests.report import Report, Told
 from node.handler import conditions, guest, migration
 from node.kubelet.network import guest_mac
@@ -66,11 +67,16 @@ def advance(
             status["guestOSInfo"] = dict(told.system)
     elif report is not None:
         conditions.drop(status, "AgentConnected")
+    if report is not None and report.credentials is not None:
+        taken = "False" if report.credentials else "True"
+        conditions.replace(status, "AccessCredentialsSynchronized", "", report.credentials, taken)
     if traits.migratable:
         conditions.put(status, "LiveMigratable")
         conditions.put(status, "StorageLiveMigratable")
         status.setdefault("migrationMethod", "LiveMigration")
     migration.advance(vmi, migration_phase)
+    if report is not None and status.get("memory"):
+        status["memory"]["guestCurrent"] = growth.current(vmi, report.plugged_memory)
 
 
 def simulated(vmi: Manifest, traits: Traits) -> Told | None:
@@ -89,10 +95,7 @@ def end(vmi: Manifest, phase: str = "Succeeded") -> None:
 
 def fail_to_synchronize(vmi: Manifest, message: str) -> None:
     """The guest cannot be made what it should be, which is tried again."""
-    found = [entry for entry in vmi["status"].get("conditions") or [] if entry["type"] == "Synchronized"]
-    if not found or found[0].get("message") != message:
-        conditions.drop(vmi["status"], "Synchronized")
-        conditions.put(vmi["status"], "Synchronized", "Synchronizing with the Domain failed.", message, "False")
+    conditions.replace(vmi["status"], "Synchronized", "Synchronizing with the Domain failed.", message, "False")
 
 
 def transition(status: Manifest, phase: str) -> None:
