@@ -73,6 +73,11 @@ class Stage:
         claim = {"metadata": {"name": name}, "spec": spec}
         self.cluster.core.create_namespaced_persistent_volume_claim(self.namespace, claim)
 
+    def make_quota(self, memory: str) -> None:
+        """Limit the memory that the pods of the namespace request."""
+        quota = {"metadata": {"name": "small"}, "spec": {"hard": {"requests.memory": memory}}}
+        self.cluster.core.create_namespaced_resource_quota(self.namespace, quota)
+
     def addresses(self) -> dict[str, bool]:
         """Whether the inventory has the address of each guest, and whether its SSH server answers there."""
         found = {}

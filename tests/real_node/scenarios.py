@@ -126,6 +126,8 @@ def _soft_reboot(stage: Stage) -> Any:
     return _booted(stage, said)
 
 
+_SYSPREP = {"name": "answers", "sysprep": {"config_map": "missing"}}
+_DATA = {"name": "data", "data_volume": "missing"}
 _SMALL: dict[str, Any] = {"cpu": {"sockets": 1}, "memory": "1Gi"}
 
 SCENARIOS: dict[str, list[Step]] = {
@@ -187,4 +189,8 @@ SCENARIOS: dict[str, list[Step]] = {
     ],
     "no-node": [_fails(node_selector={"nowhere": "yes"}), ("delete", _delete)],
     "no-room": [_fails(memory="900Gi"), ("delete", _delete)],
+    "no-config-map": [_fails(volumes=[*_root(), _SYSPREP]), ("delete", _delete)],
+    "no-data-volume": [_fails(volumes=[*_root(), _DATA]), ("delete", _delete)],
+    "no-network": [_fails(networks=[{"name": "lan", "multus": "missing"}]), ("delete", _delete)],
+    "no-quota": [("quota", lambda stage: stage.make_quota("64Mi")), _fails(), ("delete", _delete)],
 }
