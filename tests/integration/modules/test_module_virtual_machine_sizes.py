@@ -180,7 +180,11 @@ def test_own_memory_beside_a_size_is_refused(task: Task, shop: str) -> None:
     own = {"spec": {"domain": {"cpu": {"cores": 4}}}}
     words = task.refused("virtual_machine", **vm("web", sizes="expanded", template=own))["msg"]
     assert "spec.template.spec.domain.cpu.cores conflicts with selected instance type" in words, words
-    assert "\n" not in words
+    assert "\n" not in words and "remove these fields from the VM" in words
+    missing = task.refused("virtual_machine", **vm("web", "none", sizes="expanded"))["msg"]
+    assert '"none" not found; the cluster has 3 VirtualMachineInstancetypes' in missing
+    small = task.refused("virtual_machine", **vm("web", "tiny", sizes="expanded"))["msg"]
+    assert "preference requires 2Gi; " in small
 
 
 def test_run_strategy_of_harvester_is_no_eternal_change(task: Task, harvester: Webhook, shop: str, api: Any) -> None:

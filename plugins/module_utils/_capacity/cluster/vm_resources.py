@@ -18,8 +18,9 @@ Result = dict[str, Any]
 
 def vm_resources(vm: Drift) -> Result:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
-    captured = vm.captured
-    for matcher_field, part in vm.parts.items():
+    captured = vm.applied_specs
+    for matcher_field in captured:
+        part = vm.parts[matcher_field]
         lost = part.state in (REVISION_LOST, UNKNOWN) and vm.revision(part.revision) is None
         if captured[matcher_field] is None or lost:
             return {"problem": _missing(matcher_field.name, part)}

@@ -121,6 +121,11 @@ class Drift(NamedTuple):
         return get_readable(self.cluster.objects, "ControllerRevision", self.namespace, name)
 
     @property
+    def applied_specs(self) -> dict[MatcherField, Manifest | None]:
+        """The captured specs that KubeVirt applies: not those of which the VM has the values."""
+        return records.of_revisions(self.vm, self.captured)
+
+    @property
     def known_vmi(self) -> Manifest | None:
         """The VMI; None if there is none or the user may not read it."""
         return None if self.vmi is UNREAD_VMI else self.vmi
@@ -214,8 +219,8 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
     refusal = _refusal(after, specs, before.cluster.kubevirt)
     if refusal is not None:
         return before.pending._replace(refusal=refusal)
-    captured, specs = records.of_revisions(before.vm, before.captured), records.of_revisions(after, specs)
-    return guest_effect(before.vm, after, before.vmi, before.cluster, captured, specs)
+    specs = records.of_revisions(after, specs)
+    return guest_effect(before.vm, after, before.vmi, before.cluster, before.applied_specs, specs)
 
 
 def _matcher_drift(
@@ -251,7 +256,7 @@ def _matcher_drift(
         state=state,
         kind=matcher_field.kind_of(matcher) or str(matcher.get("kind")),
         name=str(matcher.get("name", "")),
-        revision=reference.name,
+        revision="" if is_expanded else reference.name,
         pinned=reference.pinned,
         generation=metadata.get("generation"),
         current_generation=live_metadata.get("generation"),

@@ -7,15 +7,18 @@ from functools import partial
 from typing import ClassVar
 
 from ..._cluster.client.errors import ApiError
+from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError, KubeVirtError
+from ..._resolver.api.finding import ERROR
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.records import was_expanded
 from ..._resolver.api.write import create
 from ..._resolver.change.declared import DeclareJob
-from ..._resolver.choose.fitting import MissingObject
+from ..._resolver.choose.fitting import MissingObject, Rejected
+from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_admission
 from ..vm_options import AUTO, EXPANDED, NAMED, SIZES
@@ -47,7 +50,7 @@ class Sizes(VMExtension):
         vms = (vm for job in due for vm in (job.goal.manifest, job.seen.live) if vm is not None)
         self.task.lookup.gather(dict.fromkeys(key for vm in vms for key in keys_for_admission(vm, release)))
         takes_names = all(_form(job) != AUTO for job in due) or self._takes_names(due, cluster)
-        complete_each(due, "name", partial(_complete, cluster, takes_names), check_mode)
+        complete_each(due, "name", partial(_complete, self.task.lookup, takes_names), check_mode)
 
     def _takes_names(self, due: Sequence[DeclareJob], cluster: Cluster) -> bool:
         """Whether the cluster takes VMs that name an instancetype, or does not take them with values either."""
@@ -83,12 +86,22 @@ def _names_sizes(vm: Manifest) -> bool:
     return any(matcher_field.matcher_of(vm) for matcher_field in MATCHER_FIELDS)
 
 
-def _complete(cluster: Cluster, takes_names: bool, job: DeclareJob) -> None:
-    """Gives a VM its form. Raises FieldError for one that it cannot have, and MissingObject."""
+def _with_remedy(vm: Manifest, lookup: ClusterLookup) -> str:
+    """The refusal of a VM that names its objects, as KubeVirt gives it, with remedies; "" for none."""
+    from ..._resolver.kubevirt.admission.mutate import admit
+    from ..._resolver.preflight.findings import findings
+
+    created = as_created(vm)
+    found = findings(admit(created, None, lookup.cluster), None, lookup.cluster, lookup.list)
+    return "; ".join(finding.line for finding in found if finding.severity == ERROR)
+
+
+def _complete(lookup: ClusterLookup, takes_names: bool, job: DeclareJob) -> None:
+    """Gives a VM its form. Raises FieldError and Rejected for one that it cannot have, and MissingObject."""
     from ..._resolver.declare.expanded import with_attached
     from .. import forms
 
-    declared, live = job.goal, job.seen.live
+    declared, live, cluster = job.goal, job.seen.live, lookup.cluster
     form = _form(job)
     try:
         if form == AUTO:
@@ -102,8 +115,9 @@ def _complete(cluster: Cluster, takes_names: bool, job: DeclareJob) -> None:
         if form == EXPANDED:
             declared.manifest = forms.as_expanded(declared.manifest, live, cluster)
     except KubeVirtError as error:
+        text = _with_remedy(declared.manifest, lookup) or f"{SIZES}: {error.message}"
         if error.code == _NOT_FOUND:
-            raise MissingObject(f"{SIZES}: {error.message}") from error
-        raise FieldError(SIZES, error.message) from error
+            raise MissingObject(text) from error
+        raise Rejected(text) from error
     if declared.options.get(SIZES):
         declared.facts[SIZES] = form

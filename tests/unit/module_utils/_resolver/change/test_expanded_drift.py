@@ -118,7 +118,9 @@ def test_refresh_with_a_named_preference() -> None:
 def test_former_revision_is_given_up_with_a_refresh() -> None:
     before, revisions = captured(named(), big(), linux())
     vm = {**with_values(named()), "status": before["status"]}
-    assert revision_change.refresh(judged(vm, big("8Gi", 2), linux(), *revisions), MATCHER_FIELDS).recapture
+    found = judged(vm, big("8Gi", 2), linux(), *revisions)
+    assert found.parts[INSTANCETYPE].revision == ""
+    assert revision_change.refresh(found, MATCHER_FIELDS).recapture
 
 
 @pytest.mark.parametrize("requested", [revision_change.CURRENT, "big-1"])
