@@ -31,6 +31,24 @@ RUN_VARIABLE = "VIRTSHAPE_TEST_RUN"
 """The environment variable by which the workers of pytest-xdist know the run they belong to."""
 
 
+REPEATED = (
+    "boot_sources",
+    "conformance",
+    "placement",
+    "pod_resources",
+    "quota",
+    "templates",
+    "virtctl",
+    "integration/properties",
+    "unit/module_utils/_estate/readers/test_every_field.py",
+    "unit/module_utils/_estate/test_estate_guests.py",
+    "unit/module_utils/_resolver/kubevirt/admission/test_admission_answers.py",
+    "unit/plugin_utils/_check/test_check_scalars.py",
+    "unit/properties",
+)
+"""Tests that run thousands of cases through lines that other tests measure. Measuring makes them three times as slow."""
+
+
 def _link_collection() -> None:
     link = COLLECTIONS / "ansible_collections" / "virtshape" / "instancetypes"
     if not link.exists():
@@ -53,6 +71,13 @@ install()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--given-cluster", action="store_true", help="skip tests that start a cluster of their own")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    repeated = [CHECKOUT / "tests" / place for place in REPEATED]
+    for item in items:
+        if any(item.path == place or place in item.path.parents for place in repeated):
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,4 +1,4 @@
-"""AWX without an AWX: modules that note what awx_setup gives them, and jobs by ansible-runner as AWX starts them."""
+"""AWX without an AWX: actions that note what awx_setup gives them, and jobs by ansible-runner as AWX starts them."""
 
 from __future__ import annotations
 
@@ -27,27 +27,31 @@ Settings = dict[str, Any]
 # Some of what AWX adds to the variables of every job.
 META = {"awx_job_id": 1, "awx_job_launch_type": "manual", "awx_user_name": "admin", "awx_user_first_name": ""}
 
-MODULE = """\
+# An action of Ansible's own process: a module would start a process for each of its hundred tasks.
+ACTION = """\
 import json
-from ansible.module_utils.basic import AnsibleModule
-module = AnsibleModule(argument_spec={{name: {{"type": type}} for name, type in {options!r}.items()}})
-given = {{name: value for name, value in module.params.items() if value is not None}}
-with open({log!r}, "a") as log:
-    log.write(json.dumps([{name!r}, given]) + "\\n")
-module.exit_json(changed=True)
+from ansible.plugins.action import ActionBase
+
+class ActionModule(ActionBase):
+    def run(self, tmp=None, task_vars=None):
+        checked, args = self.validate_argument_spec({{name: {{"type": type}} for name, type in {options!r}.items()}})
+        given = {{name: value for name, value in args.items() if value is not None}}
+        with open({log!r}, "a") as log:
+            log.write(json.dumps([{name!r}, given]) + "\\n")
+        return {{"changed": True}}
 """
 
 
 class Setup:
-    """Runs awx_setup with modules that take the options of those of awx.awx, and note what they are given."""
+    """Runs awx_setup with actions that take the options of those of awx.awx, and note what they are given."""
 
     def __init__(self, folder: Path, kubeconfig: Path) -> None:
         self.folder, self.kubeconfig, self.log = folder, kubeconfig, folder / "log.jsonl"
-        modules = folder / "ansible_collections" / "awx" / "awx" / "plugins" / "modules"
-        modules.mkdir(parents=True)
+        actions = folder / "ansible_collections" / "awx" / "awx" / "plugins" / "action"
+        actions.mkdir(parents=True)
         for name, options in json.loads(RECORD.read_text())["awx.awx"]["modules"].items():
-            text = MODULE.format(options=options, log=str(self.log), name=name)
-            (modules / f"{name}.py").write_text(text)
+            text = ACTION.format(options=options, log=str(self.log), name=name)
+            (actions / f"{name}.py").write_text(text)
 
     def run(self, **variables: Any) -> tuple[int, str]:
         """Exit code and output of a run that notes anew."""

@@ -48,6 +48,9 @@ def setup(cluster: Path, accounts: str, tmp_path_factory: pytest.TempPathFactory
         "notification_configuration": {"url": "https://hooks.example.com"},
     }
     try:
+        code, output = made.run(**{**variables, "service_accounts": f"{accounts}_x"})
+        assert code == 2 and not made.log.exists()
+        assert f'awx_setup_service_accounts: Namespace "{accounts}_x" is invalid' in output.replace('\\"', '"')
         assert made.run(**variables)[0] == 0
         code, output = made.run(**variables)
         assert code == 0, output
@@ -55,10 +58,6 @@ def setup(cluster: Path, accounts: str, tmp_path_factory: pytest.TempPathFactory
         assert "changed: [localhost]" not in output.partition("Create the project")[0]
         for item in made.given("credential"):
             assert item["inputs"]["bearer_token"] not in output
-        code, output = made.run(**{**variables, "service_accounts": f"{accounts}_x"})
-        assert code == 2 and not made.log.exists()
-        assert f'awx_setup_service_accounts: Namespace "{accounts}_x" is invalid' in output.replace('\\"', '"')
-        assert made.run(**variables)[0] == 0
         yield made
     finally:
         # Bindings are cluster-wide, so that they would outlive the namespace.

@@ -1,5 +1,6 @@
 """A misspelt variable of a role or playbook is refused, and none of those that there are."""
 
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -87,10 +88,11 @@ def walked(value: Any) -> Iterator[dict[str, Any]]:
         yield from walked(inside)
 
 
-def set_by(files: list[Path]) -> set[str]:
+@functools.cache
+def set_by(file: Path) -> set[str]:
     """Facts, results and artifacts of tasks."""
     names: set[str] = set()
-    for task in (task for file in files for task in walked(yaml.safe_load(file.read_text()))):
+    for task in walked(yaml.safe_load(file.read_text())):
         names |= {task["register"]} if isinstance(task.get("register"), str) else set()
         names |= set(task.get("ansible.builtin.set_fact") or {})
         names |= set((task.get("ansible.builtin.set_stats") or {}).get("data") or {})
@@ -103,7 +105,7 @@ PLAYS = sorted((CHECKOUT / "playbooks").glob("*.yml")) + sorted((CHECKOUT / "pla
 @pytest.mark.parametrize("name", [*ROLES, *REPORTS])
 def test_variables_set_by_tasks_are_permitted(name: str) -> None:
     files = [*sorted((CHECKOUT / "roles" / name).glob("tasks/*.yml")), *PLAYS]
-    own = {variable for variable in set_by(files) if variable.startswith(f"{name}_")}
+    own = {variable for file in files for variable in set_by(file) if variable.startswith(f"{name}_")}
     texts = [file.read_text() for file in files if file.stem == name or file.parent.parent == CHECKOUT / "roles" / name]
     assert own == set().union(*map(facts, texts))
 
