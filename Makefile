@@ -27,6 +27,8 @@ BENCH := resolver local_cluster peers
 SMOKE := \
   tests/integration/modules/test_module_virtual_machine.py::test_created_vms_run_and_stay_unchanged \
   tests/integration/modules/test_module_controller_revision.py::test_refresh_with_restart_removes_drift
+# One test more than CI has cores: tests on the cluster often wait.
+WORKERS := 3
 # How long each test of `make test` took.
 DURATIONS := .cache/test-durations.xml
 
@@ -37,7 +39,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo demo-guest quick check test nightly wheels test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image real-node wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
+.PHONY: help setup demo demo-guest quick check test nightly wheels test-all test-versions test-releases test-real lint style types format content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side guest-image real-node wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -107,13 +109,12 @@ quick: setup ## after each change, in half a minute: what changed is formatted, 
 check: side-by-side lint ## style, types, unit tests and a smoke run on the local cluster, in 5 minutes
 	@pytest --numprocesses 2 --dist worksteal $(SMOKE) tests/unit
 
-# A mistake in style is known at once. The rest runs side by side, and one test more than there are cores: tests on the
-# cluster often wait. pylint takes longer than all else of ansible-test and seldom finds what ruff and mypy do not.
+# A mistake in style is known at once. The rest runs side by side. pylint takes longer than all else of ansible-test and seldom finds what ruff and mypy do not.
 test: side-by-side style ## all checks and tests, how much of plugins/ they reach, and the 50 slowest
 	@$(MAKE) --no-print-directory --jobs 3 content sanity tests SANITY_ARGS="--skip-test pylint"
 
 tests:
-	@pytest -m "not nightly" --numprocesses 3 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
+	@pytest -m "not nightly" --numprocesses $(WORKERS) --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
 	@coverage report --include "plugins/module_utils/_*/*" --omit "*/cluster/*,*/_cluster/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
@@ -142,11 +143,17 @@ LINT_DOCS = LC_ALL=C.UTF-8 antsibull-docs lint-collection-docs --plugin-docs $(H
 
 lint: style content ## style, types, generated files, playbooks and roles, documentation; warnings of wording, which refuse nothing
 
+# Types take as long as all else.
 style: setup
-	@ruff check --output-format concise --quiet .
-	@ruff format --check --quiet .
+	@$(MAKE) --no-print-directory --jobs 2 types format
+
+types:
 	@mypy plugins/inventory plugins/modules plugins/module_utils plugins/plugin_utils
 	@MYPYPATH=roles/local_cluster/files mypy -p local_cluster -p fault_proxy -p node
+
+format:
+	@ruff check --output-format concise --quiet .
+	@ruff format --check --quiet .
 	@antsibull-changelog lint
 	@python tools/generate_fields.py --check
 	@python tools/generate_docs.py --check

@@ -46,7 +46,7 @@ REPEATED = (
     "unit/plugin_utils/_check/test_check_scalars.py",
     "unit/properties",
 )
-"""Tests that run thousands of cases through lines that other tests measure. Measuring makes them three times as slow."""
+"""Tests that run thousands of cases through lines that other tests measure. Measuring makes them much slower."""
 
 
 def _link_collection() -> None:

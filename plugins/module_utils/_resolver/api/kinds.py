@@ -42,7 +42,8 @@ def _folder(kind: Kind, namespace: str | None) -> str:
 
 def kind_meant(text: str, kinds: Iterable[str]) -> str | None:
     """The kind that a text means to KubeVirt, which ignores case and accepts the plural; None if it means none."""
-    return next((kind for kind in kinds if text.lower() in (kind.lower(), f"{kind.lower()}s")), None)
+    name = text.lower()
+    return next((kind for kind in kinds if text == kind or name in (kind.lower(), f"{kind.lower()}s")), None)
 
 
 _INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")

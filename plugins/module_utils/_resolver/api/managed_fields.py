@@ -85,6 +85,11 @@ def fields_of_others(live: dict[str, Any], manager: str) -> list[tuple[str, set[
     ]
 
 
+def managers_of_others(live: dict[str, Any], manager: str) -> list[str]:
+    """The other managers of fields outside the status."""
+    return [str(entry.get("manager")) for entry in entries(live) if entry.get("manager") != manager]
+
+
 def applying_managers(live: dict[str, Any], manager: str) -> list[str]:
     """The other managers that declare fields of an object by server-side apply."""
     return [

@@ -28,7 +28,9 @@ def copy(value: T) -> T:
 def value_at(value: Any, path: Iterable[str]) -> Any:
     """The value at the end of a path of keys; None if there is none."""
     for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
     return value
 
 

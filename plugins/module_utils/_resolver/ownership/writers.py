@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..api.managed_fields import FieldPath, fields_of_others, owners
+from ..api.managed_fields import FieldPath, fields_of_others, managers_of_others, owners
 from ..api.manifest import Manifest, annotations_of, labels_of, name_of
 from ..api.name_rules import first_names
 from ..api.tree import copy
@@ -127,31 +127,36 @@ def writer_claim(live: Manifest, fields: Iterable[FieldPath], own: str) -> Write
     annotations are there, those of all other managers but KubeVirt's. To a controller that owns the object belongs
     every field.
     """
-    managers = fields_of_others(live, own)
     fields = list(fields)
     controller = controller_of(live)
     if controller is not None:
         return WriterClaim(controller) if fields else None
-    for writer in WRITERS:
-        entries = [entry for entry in managers if entry[0].startswith(writer.managers)]
-        if not entries and _is_marked(live, writer):
-            entries = [entry for entry in managers if not entry[0].startswith("virt-")]
-        if named := [".".join(field) for field in fields if owners(entries, field)]:
-            return WriterClaim(writer, tuple(sorted(named)))
+    # Most objects have none, so that nobody needs the fields of their managers.
+    if writers := _writers(live, own):
+        managers = fields_of_others(live, own)
+        for writer in writers:
+            entries = [entry for entry in managers if entry[0].startswith(writer.managers)]
+            entries = entries or [entry for entry in managers if not entry[0].startswith("virt-")]
+            if named := [".".join(field) for field in fields if owners(entries, field)]:
+                return WriterClaim(writer, tuple(sorted(named)))
     return None
 
 
 def writer_of(live: Manifest) -> Writer | None:
     """The continuous writer of an object, or None."""
-    managers = [name for name, _fields in fields_of_others(live, "")]
-    return controller_of(live) or next(
-        (
-            writer
-            for writer in WRITERS
-            if any(name.startswith(writer.managers) for name in managers) or _is_marked(live, writer)
-        ),
-        None,
-    )
+    return controller_of(live) or next(iter(_writers(live, "")), None)
+
+
+def _writers(live: Manifest, own: str) -> list[Writer]:
+    """The continuous writers that are managers of an object, except our field manager, or have marked it."""
+    managers = managers_of_others(live, own)
+    marks = _marks(live)
+    return [
+        writer
+        for writer in WRITERS
+        if any(name.startswith(writer.managers) for name in managers)
+        or any(key.startswith(writer.marks) for key in marks)
+    ]
 
 
 def without_marks(metadata: Mapping[str, Any], writer: Writer) -> Manifest:
@@ -165,13 +170,13 @@ def without_marks(metadata: Mapping[str, Any], writer: Writer) -> Manifest:
     return result
 
 
-def _is_marked(live: Manifest, writer: Writer) -> bool:
+def _marks(live: Manifest) -> dict[str, str]:
+    """The labels and annotations of an object, without those of the object that it is a copy of."""
     marks = {**labels_of(live), **annotations_of(live)}
     tracked = marks.get(_TRACKING_ID)
     if tracked is not None and not str(tracked).endswith(f"/{name_of(live)}"):
-        # A copy of another object, whose annotations came along.
         del marks[_TRACKING_ID]
-    return any(key.startswith(writer.marks) for key in marks)
+    return marks
 
 
 def field_conflict(fields: Mapping[str, Iterable[str]], live: Manifest | None = None) -> str:

@@ -1,6 +1,7 @@
 """The resolver and the capabilities outside of their folders `cluster` are pure: they import the standard library."""
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +22,14 @@ SOURCES = sorted(
 )
 
 
+@functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported(path: Path) -> Iterator[tuple[int, set[str]]]:
     """(line, modules outside of the package) of each import; what touches the cluster counts as `..`."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield node.lineno, {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -51,7 +57,7 @@ def test_no_code_reads_the_clock() -> None:
     wrong = [
         f"{path.relative_to(UTILS)}:{node.lineno}: {node.attr}"
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in CLOCK
     ]
     assert wrong == []
