@@ -32,19 +32,8 @@ RUN_VARIABLE = "VIRTSHAPE_TEST_RUN"
 
 
 REPEATED = (
-    "boot_sources",
-    "conformance",
-    "placement",
-    "pod_resources",
-    "quota",
-    "templates",
-    "virtctl",
-    "integration/properties",
-    "unit/module_utils/_estate/readers/test_every_field.py",
     "unit/module_utils/_estate/test_estate_guests.py",
-    "unit/module_utils/_resolver/kubevirt/admission/test_admission_answers.py",
     "unit/plugin_utils/_check/test_check_scalars.py",
-    "unit/properties",
 )
 """Tests that run thousands of cases through lines that other tests measure. Measuring makes them much slower."""
 

@@ -21,6 +21,7 @@ from plugins.module_utils._resolver.api.formats import checked
         ("labels.a[0]", {"name": "web", "labels": {"a.b/c": 1, "a": [{}, [2]]}}),
         ("labels.a[2]", {"name": "web", "labels": {"a.b/c": 1, "a": [{"x": 1}, [2]]}}),
         ("labels.a[x]", {"name": "web", "labels": {"a.b/c": 1, "a": [{"x": 1}, [2]]}}),
+        ("name.x", {"name": "web", "labels": {"a.b/c": 1, "a": [{"x": 1}, [2]]}}),
         ("labelsx", {"name": "web", "labels": {"a.b/c": 1, "a": [{"x": 1}, [2]]}}),
     ],
 )

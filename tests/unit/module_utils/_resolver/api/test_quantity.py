@@ -41,6 +41,7 @@ def test_amounts_for_people(text: str, binary: str, decimal: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("1e99999999999", "the exponent 99999999999 is out of range"),
         ("", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
         ("1e1e", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
         ("1Kii", "unable to parse quantity's suffix"),
@@ -57,6 +58,10 @@ def test_invalid_quantities_have_the_message_of_go(text: str, message: str) -> N
     with pytest.raises(QuantityError) as error:
         quantity.parse(text)
     assert str(error.value) == message
+
+
+def test_parts_of_a_byte_are_decimal() -> None:
+    assert quantity.parse("0.0001Ki").text == "102400u"
 
 
 def test_identical_quantities_match_like_in_go() -> None:
