@@ -25,6 +25,8 @@ EXPECTED = {
     "no-image / create / * printableStatus": "the simulated kubelet does not wait between two tries to pull an image",
     "no-image / create / * Synchronized": "the simulated kubelet does not wait between two tries to pull an image",
     "no-disk / *": "the simulated kubelet does not look into images",
+    "no-network / *": "real nodes have no Multus, so that the pod starts without its network",
+    "no-quota / create / *": "a step is watched longer on real nodes, in which virt-controller tries again",
     "* / * / VM* Ready": "how long a pod outlives its guest decides which reasons virt-controller gives in between",
 }
 """Scenario / step / track, as a pattern → why the values differ."""
