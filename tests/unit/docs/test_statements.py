@@ -45,7 +45,7 @@ def result_keys(module: str) -> set[str]:
 )
 def test_results_of_any_object_are_documented(module: str) -> None:
     result = declare_job(ObjectKey("A", "b", "a"), "present", {}, problem="x")
-    result.goal.plan, result.goal.skip_reason = NOT_PLANNED._replace(action=plan.APPLY, taken_from=("kubectl",)), "x"
+    result.goal.plan, result.skip_reason = NOT_PLANNED._replace(action=plan.APPLY, taken_from=("kubectl",)), "x"
     result.warn("x")
     returned = result_of(result)
     assert {"skip_reason", "taken_over", "owned_by_others"} < set(returned)

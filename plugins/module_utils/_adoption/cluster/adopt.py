@@ -92,7 +92,7 @@ def adopt(
         )
         goal.effect = admitted_effect(goal.vm, admit(adoption.chosen.vm, goal.vm, cluster), job.seen.vmi, cluster)
     told = {job: len(job.warnings) for job in todo}
-    run(session, todo, [Step("adopt", partial(_decide, session.field_manager))], task, lookup=lookup)
+    run(session, todo, [Step("adopt", partial(_decide, session.field_manager))], task, facts=lookup)
     for job, count in told.items():
         # These are about the dry run of one VM.
         job.warnings[count:] = [f"{job.label}: {warning}" for warning in job.warnings[count:]]

@@ -9,14 +9,14 @@ from zoneinfo import available_timezones
 
 from ..._cluster.client.session import Session
 from ..._cluster.task import Task
-from ..._cluster.writes.declare import DeclaredKind, declare
+from ..._cluster.writes.declare import declare
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition, labels_of, name_of
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.change.declare_steps import Ownership, Rules, plan_object
+from ..._resolver.change.declare_steps import DeclaredKind, Ownership, plan_object
 from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, manifest_job
 from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Decision, Facts, Step
 from ..._resolver.declare import plan
@@ -150,7 +150,7 @@ def _plan_own(job: DeclareJob, ownership: Ownership) -> Plan:
     return NOT_PLANNED._replace(refusal=problem) if problem else planned
 
 
-OWN: Final = DeclaredKind(Rules(_plan_own))
+OWN: Final = DeclaredKind(_plan_own)
 """Objects that a boot source makes or deletes; one that somebody else has made stays as it is."""
 
 
@@ -165,7 +165,7 @@ def _import_state(live: Manifest | None, _before: Manifest | None) -> Progress:
     return source.import_status(live)
 
 
-IMPORT: Final = DeclaredKind(Rules(_plan_own, probe=_import_state), checks=(Step("check", _check_import),))
+IMPORT: Final = DeclaredKind(_plan_own, probe=_import_state, checks=(Step("check", _check_import),))
 """DataVolumes and DataImportCrons: checked by CDI's rules. DataVolumes are ready once CDI has filled them."""
 
 
@@ -177,7 +177,7 @@ def data_source_kind(unready: set[tuple[str, str]]) -> DeclaredKind:
         keeps = planned.action == plan.APPLY and job.key[1:] in unready
         return NOT_PLANNED._replace(manifest=planned.manifest) if keeps else planned
 
-    return DeclaredKind(Rules(plan_data_source, probe=_data_source_state))
+    return DeclaredKind(plan_data_source, probe=_data_source_state)
 
 
 def _data_source_state(live: Manifest | None, _before: Manifest | None) -> Progress:
@@ -201,7 +201,7 @@ def label_kind(*, required: bool, check_mode: bool) -> DeclaredKind:
         job.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if required else []
         return NOT_PLANNED
 
-    return DeclaredKind(Rules(plan_labels))
+    return DeclaredKind(plan_labels)
 
 
 def refused(manifest: Manifest, live: Manifest | None = None) -> list[Finding]:

@@ -16,7 +16,7 @@ from ..._cluster.reads.admission import Mutators
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.task import Task
-from ..._cluster.writes.declare import ANY_KIND, DeclaredKind, declare, ownership
+from ..._cluster.writes.declare import declare, ownership
 from ..._cluster.writes.send import NO_DRY_RUN, run_dry, send
 from ..._resolver.api.keys import BOOT_SOURCE_LABEL
 from ..._resolver.api.kinds import KINDS
@@ -31,6 +31,7 @@ from ..._resolver.api.manifest import (
 )
 from ..._resolver.api.tree import copy, leaves, remove_at, set_at, value_at
 from ..._resolver.api.write import create
+from ..._resolver.change.declare_steps import ANY_KIND, DeclaredKind
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.declare import plan
 from ..._resolver.declare.answer import answered

@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.writes.vm_extension import VMExtension, complete_each
+from ..._cluster.writes.vm_extension import VMExtension, completing
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
-from ..._resolver.change.declared import RELATED, Declared, DeclareJob
+from ..._resolver.change.declared import RELATED, Declared, DeclareJob, stop_if_invalid
 from ..._resolver.change.step import Act, Decision, Facts, Step
+from ..._resolver.declare import plan
 from ..._resolver.declare.vm.manifest import grown_claims, import_options
 from ..._resolver.kubevirt.instancetype.lookup import Lookup
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from ..disk_sizes import SmallDisk
     from ..origin import Image
     from .clone_rights import CloneRights
+    from .workload import Workloads
 
+_WORKLOAD: Final = "workload"
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
 
 
@@ -40,10 +43,24 @@ def _source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -> It
     return boot_source_findings(vm, live, objects)
 
 
+def _is_inferred(job: DeclareJob) -> bool:
+    return bool(job.goal.options.get("infer_from_registry"))
+
+
+def _may_clone(job: DeclareJob) -> bool:
+    """Whether the VM to be written may have templates of disks."""
+    vms = () if job.goal.action == plan.DELETE else (job.goal.manifest, job.seen.live or {})
+    return any(vm.get("spec", {}).get("dataVolumeTemplates") for vm in vms)
+
+
+def _planned(job: DeclareJob) -> Manifest:
+    return plan.merged(job.goal.plan, job.seen.live)
+
+
 class BootSources(VMExtension):
     checks = (_source_findings,)
     needs_connection: ClassVar[Mapping[str, str]] = {
-        "workload": "set boot, instancetype and preference to what the filter virtshape.instancetypes.workload chooses"
+        _WORKLOAD: "set boot, instancetype and preference to what the filter virtshape.instancetypes.workload chooses"
         " of manifests",
         "infer_from_registry": "set instancetype and preference",
     }
@@ -54,23 +71,26 @@ class BootSources(VMExtension):
 
         return CloneRights(self.task.session)
 
-    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
-        self._choose([item for item in jobs if item.goal.options.get("workload") is not None], check_mode)
-        if all(job.goal.problem is None for job in jobs):
-            self._infer_from_images([item for item in jobs if item.goal.options.get("infer_from_registry")])
-            self._judge_disks([job for job in jobs if job.seen.live is not None and not job.failed])
+    @property
+    def complete(self) -> tuple[Step, ...]:
+        return (
+            completing(_WORKLOAD, self._choose, self.task.task.check_mode),
+            Step("images", prepare=self._infer_from_images, takes=_is_inferred, stop=stop_if_invalid),
+            Step("disks", prepare=self._judge_disks, takes=lambda job: job.seen.live is not None),
+        )
 
-    def _choose(self, due: Sequence[DeclareJob], check_mode: bool) -> None:
-        """Gives VMs what their workloads choose."""
-        if due:
-            from .workload import Workloads
+    @cached_property
+    def _workloads(self) -> Workloads:
+        from .workload import Workloads
 
-            complete_each(due, "workload", Workloads(self.task).completed, check_mode)
+        return Workloads(self.task)
 
-    def _infer_from_images(self, due: Sequence[DeclareJob]) -> None:
+    def _choose(self, job: DeclareJob) -> None:
+        """Gives a VM what its workload chooses."""
+        self._workloads.completed(job)
+
+    def _infer_from_images(self, due: Sequence[DeclareJob], _facts: Facts) -> None:
         """Asks registries which instancetype and preference VMs need."""
-        if not due:
-            return
         from .. import from_image
         from .registry import contents_of
 
@@ -102,14 +122,12 @@ class BootSources(VMExtension):
             image = image._replace(architecture=own)
         return image._replace(insecure=bool(declared.options.get("insecure_registry")))
 
-    def _judge_disks(self, existing: Sequence[DeclareJob]) -> None:
+    def _judge_disks(self, existing: Sequence[DeclareJob], _facts: Facts) -> None:
         """Compares the declared disks of existing VMs with their DataVolumes and claims, in every run.
 
         A disk that is otherwise is a warning. One that is too small is, too, or grows if the task says so; a VM whose
         disk cannot grow fails.
         """
-        if not existing:
-            return
         from .. import disk_sizes, fixed_disks
         from .cdi import cdi
 
@@ -128,11 +146,16 @@ class BootSources(VMExtension):
                 else:
                     job.goal.related_changes.append(disk)
 
-    def gather(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        self._clone_rights.gather_of(((vm, job.seen.live) for job, vm in planned), self.task.lookup)
+    @property
+    def findings(self) -> tuple[Step, ...]:
+        return (Step("clone rights", self._note_refused, prepare=self._ask_for_rights, takes=_may_clone),)
 
-    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        return self._clone_rights.findings(vm, job.seen.live, self.task.lookup)
+    def _ask_for_rights(self, jobs: Sequence[DeclareJob], facts: Facts) -> None:
+        self._clone_rights.gather_of(((_planned(job), job.seen.live) for job in jobs), facts)
+
+    def _note_refused(self, job: DeclareJob, facts: Facts) -> Decision:
+        job.goal.findings += self._clone_rights.findings(_planned(job), job.seen.live, facts)
+        return None
 
     @property
     def after(self) -> tuple[Step, ...]:

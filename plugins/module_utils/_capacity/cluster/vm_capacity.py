@@ -12,6 +12,7 @@ from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.change.declared import DeclareJob
+from ..._resolver.change.step import Facts, Step
 from ..._resolver.declare.virtual_machine import as_created
 from ..vm_options import PLACEMENT, QUOTA
 
@@ -35,10 +36,13 @@ class _Verdicts(NamedTuple):
 
 
 class Capacity(VMExtension):
-    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
+    @property
+    def complete(self) -> tuple[Step, ...]:
+        return (Step("capacity", prepare=self._note_verdicts),)
+
+    def _note_verdicts(self, jobs: Sequence[DeclareJob], _facts: Facts) -> None:
         """Tells whether VMs fit, as far as the task asks for it. Raises TaskFailed for VMs that do not."""
-        due = [job for job in jobs if job.goal.problem is None]
-        verdicts, warnings, refusals, refused = self._judge([job.goal.manifest for job in due])
+        verdicts, warnings, refusals, refused = self._judge([job.goal.manifest for job in jobs])
         self.task.warnings += warnings
         if refusals:
             results = [
@@ -55,7 +59,7 @@ class Capacity(VMExtension):
                 for key, will_run in verdicts.items()
             ]
             raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
-        for job in due:
+        for job in jobs:
             job.goal.facts["will_run"] = verdicts.get((job.key.namespace, job.key.name))
 
     def obstacle(self, vm: Manifest) -> str | None:

@@ -227,7 +227,7 @@ _WRITES = ("created", "changed", "deleted", "taken_over")
 def _counts(deployed: CatalogSummary, jobs: list[DeclareJob]) -> dict[str, int]:
     by_field = [MATCHER_FIELD_OF_KIND[job.key.kind].name for job in deployed.results]
     # If an object is invalid, the others are not even planned.
-    planned = [job for job in jobs if not (job.goal.skip_reason and job.goal.action == plan.NONE)]
+    planned = [job for job in jobs if not (job.skip_reason and job.goal.action == plan.NONE)]
     written = [job for job in planned if not job.failed]
     done = [job.goal.action for job in written if not is_taken_over(job)]
     return {
@@ -255,7 +255,7 @@ def _message(source: Result, deployed: CatalogSummary, counts: dict[str, int], a
         )
     if deployed.added:
         text += f"; {_added(deployed, added, check_mode)}"
-    reasons = Counter(job.goal.skip_reason for job in deployed.results if job.goal.skip_reason)
+    reasons = Counter(job.skip_reason for job in deployed.results if job.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 

@@ -16,6 +16,7 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.release import Release
+from ..._resolver.change.declare_steps import ANY_KIND, DeclaredKind
 from ..._resolver.change.declared import DeclareJob, declare_job, refuse
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
@@ -24,7 +25,7 @@ from ..._resolver.secrets.redaction import mask_secrets
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
-from ..writes.declare import ANY_KIND, DeclaredKind, declare
+from ..writes.declare import declare
 from .module import ON_FAILURE, Module, Params, Result
 from .results import (
     counted_noun,
@@ -353,7 +354,7 @@ def _counts(jobs: list[DeclareJob]) -> dict[str, int]:
 
 
 def _word(job: DeclareJob) -> str:
-    if job.goal.skip_reason and job.goal.action == plan.NONE:
+    if job.skip_reason and job.goal.action == plan.NONE:
         return _NOT_SENT
     return _TAKEN_OVER if is_taken_over(job) else _WORDS[_reported_action(job)]
 
@@ -403,7 +404,7 @@ def result_of(job: DeclareJob, describe: Describe = lambda _job: {}) -> Result:
         result["owned_by_others"] = job.goal.owners
     facts = {
         **job.goal.facts,
-        "skip_reason": job.goal.skip_reason,
+        "skip_reason": job.skip_reason,
         "retained": job.goal.retained,
         "warnings": job.warnings,
     }

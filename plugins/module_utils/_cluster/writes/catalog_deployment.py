@@ -17,6 +17,7 @@ from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.catalog.ownership import OPERATOR
 from ..._resolver.catalog.spec_changes import changes as changes_of
 from ..._resolver.catalog.spec_changes import predicted
+from ..._resolver.change.declare_steps import ANY_KIND
 from ..._resolver.change.declared import DeclareJob, manifest_job, refuse
 from ..._resolver.change.drift import Drift
 from ..._resolver.declare import plan
@@ -31,7 +32,7 @@ from ..reads.snapshot import ListedObjects
 from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
 from .catalog_objects import CatalogObjects, ObjectCheck, skip_reason
-from .declare import ANY_KIND, declare
+from .declare import declare
 
 
 @dataclass
@@ -136,9 +137,7 @@ def deploy(
 
 def _drop_unchanged(deployed: CatalogSummary) -> None:
     """Drops the predicted changes of objects that the cluster left as they were, whatever was declared."""
-    same = {
-        job.key for job in deployed.results if job.goal.action == plan.NONE and not (job.failed or job.goal.skip_reason)
-    }
+    same = {job.key for job in deployed.results if job.goal.action == plan.NONE and not (job.failed or job.skip_reason)}
     for key in same & deployed.changed.keys():
         del deployed.changed[key]
     kept = [(vm, [key for key in keys if key not in same], drift) for vm, keys, drift in deployed.affected]

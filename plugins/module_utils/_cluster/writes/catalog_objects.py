@@ -15,13 +15,12 @@ from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.catalog.ownership import OPERATOR, is_deployed
 from ..._resolver.catalog.spec_changes import changes, predicted
-from ..._resolver.change.declare_steps import Ownership, Rules, plan_object
+from ..._resolver.change.declare_steps import DeclaredKind, Ownership, plan_object
 from ..._resolver.change.declared import NOT_PLANNED, DeclareJob
 from ..._resolver.change.step import Facts, Step
 from ..._resolver.declare.plan import DELETE, Plan
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from .declare import DeclaredKind
 
 if TYPE_CHECKING:
     from ..reads.catalog_users import CatalogUsers
@@ -60,7 +59,7 @@ class CatalogObjects:
     @property
     def kind(self) -> DeclaredKind:
         """The objects as a kind of declared objects."""
-        return DeclaredKind(Rules(self._plan), checks=(Step("check", prepare=self._check),))
+        return DeclaredKind(self._plan, checks=(Step("check", prepare=self._check),))
 
     def skip_reason(self, live: Manifest) -> str | None:
         """Why a live object is left unchanged, or None."""
@@ -74,7 +73,7 @@ class CatalogObjects:
         return skip_reason(live, self._existing)
 
     def _plan(self, job: DeclareJob, ownership: Ownership) -> Plan:
-        reason = job.goal.skip_reason = self.skip_reason(job.seen.live) if job.seen.live is not None else None
+        reason = job.skip_reason = self.skip_reason(job.seen.live) if job.seen.live is not None else None
         if reason is None:
             return plan_object(job, ownership)
         if reason != _KEPT and not self._replaces and (missed := self._missed(job, ownership)):

@@ -22,6 +22,7 @@ from ..._resolver.change.step import (
     VMI,
     Act,
     Decision,
+    Facts,
     Job,
     Probe,
     Refuse,
@@ -31,7 +32,7 @@ from ..._resolver.change.step import (
 from ..client.concurrency import Backoff, map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.snapshot import read_objects
+from ..reads.snapshot import ReadObjects, read_objects
 from ..task import Task
 from .send import run_dry, run_writes, send
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 # A controller may write the object at the same time.
 _TRIES: Final = 5
+_LOOK: Final = Step("look")
 
 
 def run(
@@ -50,16 +52,19 @@ def run(
     steps: Iterable[Step],
     task: Task,
     noun: str = "object",
-    lookup: ClusterLookup | None = None,
+    facts: Facts | None = None,
+    read: ReadObjects = read_objects,
 ) -> None:
     """Takes jobs through steps. The jobs hold what becomes of them.
 
     One that fails does not stop the others, unless fail_fast is set. noun: what the objects are called in messages.
-    lookup: keeps what the steps look up; None: each step looks anew.
+    facts: keeps what the steps look up; None: each step looks anew. read: reads the objects of the jobs.
     """
-    run_of_task = _Run(session, task, noun, lookup)
-    left = _not_failed(jobs)
+    run_of_task = _Run(session, task, noun, facts, read)
+    left = _going_on(jobs)
     for step in steps:
+        if step.stop(jobs):
+            return
         left = run_of_task.take(step, left)
 
 
@@ -67,36 +72,42 @@ def look(
     session: Session,
     jobs: Iterable[Job[Any]],
     kinds: tuple[Kind, ...] = (VM, VMI),
-    unread: Callable[[Job[Any], str], str | None] = lambda _job, failure: failure,
+    step: Step = _LOOK,
+    read: ReadObjects = read_objects,
 ) -> None:
     """Reads the objects of jobs anew: one LIST of each kind for a namespace. One that cannot be read fails.
 
-    unread: see `Step`.
+    step: says what that means, and gets the other objects. read: reads the objects.
     """
     places: dict[str, list[Job[Any]]] = {}
     for job in jobs:
         places.setdefault(job.key.namespace, []).append(job)
-    for members in places.values():
+
+    def look_in(members: list[Job[Any]]) -> None:
         keys = {(job, kind): job.key._replace(kind=kind.kind) for job in members for kind in kinds}
         try:
-            objects = read_objects(session, keys.values())
+            objects = read(session, keys.values())
         except RequestFailed as error:
             for job in members:
-                job.failed = job.failed or unread(job, str(error))
-            continue
+                job.failed = job.failed or step.unread(job, str(error))
+            return
+        own = set(keys.values())
+        step.listed([item for key, item in objects.items() if key not in own])
         for (job, kind), key in keys.items():
             _see(job, kind, objects.get(key))
+
+    map_concurrently(look_in, places.values())
 
 
 def _see(job: Job[Any], kind: Kind, live: Manifest | None) -> None:
     job.seen = job.seen._replace(vmi=live) if kind is VMI else job.seen._replace(live=live)
 
 
-def _not_failed(jobs: Iterable[Job[Any]]) -> list[Job[Any]]:
-    return [job for job in jobs if job.failed is None]
+def _going_on(jobs: Iterable[Job[Any]]) -> list[Job[Any]]:
+    return [job for job in jobs if job.goes_on]
 
 
-class _Facts:
+class ReadFacts:
     """Facts that are read, and whose code is imported, when a step first asks for them."""
 
     def __init__(self, session: Session) -> None:
@@ -126,8 +137,9 @@ class _Facts:
 class _Run:
     """The requests and waits of one task."""
 
-    def __init__(self, session: Session, task: Task, noun: str, lookup: ClusterLookup | None) -> None:
-        self._session, self._task, self._noun, self._lookup = session, task, noun, lookup
+    def __init__(self, session: Session, task: Task, noun: str, facts: Facts | None, read: ReadObjects) -> None:
+        self._session, self._task, self._noun, self._read = session, task, noun, read
+        self._facts = facts
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
         self._seconds = task.wait_timeout
         self._stopped = Event()
@@ -138,20 +150,32 @@ class _Run:
 
     def take(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
         """Takes jobs through one step. Returns those that go on."""
-        if not jobs:
-            return []
-        jobs = self._act(step, jobs)
-        if self._task.wait and not self._task.check_mode:
-            probes = {job: probe for job in jobs if (probe := step.until(job)) is not None}
-            deadline = time.monotonic() + self._seconds
-            if step.polls:
-                self._poll(step, probes)
-            else:
-                self._watch(step, probes)
-            for job, failure in step.others(_not_failed(jobs), seconds_left(deadline)).items():
-                job.failed = failure
-            self._seconds = seconds_left(deadline)
-        return _not_failed(jobs)
+        taking = [job for job in jobs if step.takes(job)]
+        if not taking:
+            return jobs
+        if step.afresh and self._facts is not None:
+            self._facts = ReadFacts(self._session)
+        if step.full_wait:
+            self._seconds = self._task.wait_timeout
+        left = self._act(step, taking)
+        if (self._task.wait or step.waits) and not self._task.check_mode:
+            self._wait(step, left)
+        for job in taking:
+            job.failed = f"{step.problem}{job.failed}" if job.failed else None
+        # One that was refused is out, although it does not fail in check mode.
+        out = set(taking).difference(left)
+        return [job for job in jobs if job.goes_on and job not in out]
+
+    def _wait(self, step: Step, jobs: list[Job[Any]]) -> None:
+        probes = {job: probe for job in jobs if (probe := step.until(job)) is not None}
+        deadline = time.monotonic() + self._seconds
+        if step.polls:
+            self._poll(step, probes)
+        else:
+            self._watch(step, probes)
+        for job, failure in step.others(_going_on(jobs), seconds_left(deadline)).items():
+            job.failed = failure
+        self._seconds = seconds_left(deadline)
 
     def _act(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
         """Reads what a step needs, and sends what it decides. Returns the jobs that go on."""
@@ -160,8 +184,8 @@ class _Run:
             reads.setdefault(step.reads(job), []).append(job)
         for kinds, members in reads.items():
             if kinds:
-                look(self._session, members, kinds, step.unread)
-        jobs = _not_failed(jobs)
+                look(self._session, members, kinds, step, self._read)
+        jobs = _going_on(jobs)
         decisions = self._decide(step, jobs)
         refused = {job: decided for job, decided in decisions.items() if isinstance(decided, Refuse)}
         for job, refusal in refused.items():
@@ -174,24 +198,24 @@ class _Run:
         run_writes(
             list(acts), lambda job: self._carry_out(step, job, acts.pop(job)), self._task, self._noun, self._stopped
         )
-        return [job for job in jobs if job not in refused and job.failed is None]
+        return [job for job in jobs if job not in refused and job.goes_on]
 
     def _decide(self, step: Step, jobs: list[Job[Any]]) -> dict[Job[Any], Decision]:
-        lookup = self._lookup or _Facts(self._session)
+        facts = self._facts or ReadFacts(self._session)
         try:
-            lookup.gather(key for job in jobs for key in step.needs(job, lookup))
+            facts.gather(key for job in jobs for key in step.needs(job, facts))
         except RequestFailed as error:
-            return self._fail(jobs, error)
+            return self._fail(step, jobs, error)
         # What these cannot read concerns the task.
-        step.prepare(jobs, lookup)
+        step.prepare(jobs, facts)
         try:
-            return {job: step.decide(job, lookup) for job in jobs}
+            return {job: step.decide(job, facts) for job in _going_on(jobs)}
         except RequestFailed as error:
-            return self._fail(jobs, error)
+            return self._fail(step, jobs, error)
 
-    def _fail(self, jobs: Iterable[Job[Any]], error: RequestFailed) -> dict[Job[Any], Decision]:
+    def _fail(self, step: Step, jobs: Iterable[Job[Any]], error: RequestFailed) -> dict[Job[Any], Decision]:
         for job in jobs:
-            job.failed = str(error)
+            job.failed = job.failed or step.unread(job, str(error))
         return {}
 
     def _refuse(self, job: Job[Any], refusal: Refuse) -> None:

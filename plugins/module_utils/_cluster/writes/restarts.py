@@ -11,8 +11,8 @@ from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.change.guest import Guest
 from ..._resolver.change.guest_steps import GuestSteps
 from ..._resolver.change.step import VM, Job, Seen
-from ..._resolver.guest.effect import NOTHING, GuestEffect
-from ..._resolver.kubevirt.vm.readiness import may_lack_changes, observed
+from ..._resolver.guest.effect import NOTHING
+from ..._resolver.kubevirt.vm.readiness import observed
 from ..client.concurrency import map_concurrently
 from ..client.errors import RequestFailed
 from ..client.session import Session
@@ -55,17 +55,6 @@ def restart(
     size = at_once or len(jobs) or 1
     for group in (jobs[first : first + size] for first in range(0, len(jobs), size)):
         run(lookup.session, group, steps.restart, task, "virtual machine", lookup)
-
-
-def pending_effects(session: Session, vms: list[Manifest], *, unrequested: bool = True) -> list[GuestEffect | None]:
-    """The effects of earlier changes that have not reached the guests of VMs, in order.
-
-    None stands for a VM whose status shows that its guest is current (see `may_lack_changes`), and for a VM whose VMI
-    cannot be read. unrequested: look also for changes for which KubeVirt does not ask for a restart.
-    """
-    jobs = [guest_job(vm, may_restart=False) if vm and may_lack_changes(vm, unrequested) else None for vm in vms]
-    run(session, [job for job in jobs if job is not None], [guest_steps(session).compare], Task())
-    return [job.goal.effect if job is not None and job.failed is None and job.seen.vmi else None for job in jobs]
 
 
 def await_conditions(session: Session, jobs: Sequence[Job[Any]], concurrency: int) -> None:

@@ -23,7 +23,7 @@ def update_guests(session: Session, jobs: Sequence[RevisionJob], task: Task) -> 
     """
     lookup = ClusterLookup(session, strict=True)
     steps = guest_steps(session, lambda job: job.goal.guest)
-    run(session, jobs, update_steps(steps), task, lookup=lookup)
+    run(session, jobs, update_steps(steps), task, facts=lookup)
     restarted = [job for job in jobs if job.failed is None and job.goal.restarts]
     restart(lookup, steps, restarted, task.concurrency, task.wait_timeout, task.concurrency)
     renewed = [job for job in restarted if is_renewed(job, PowerRequest(RESTARTED, guest=job.goal.guest.uid))]

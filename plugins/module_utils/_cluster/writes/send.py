@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
-from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Outcome
+from ..._resolver.change.step import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Outcome
 from ..client.concurrency import Backoff, map_concurrently
 from ..client.errors import (
     ApiError,
@@ -31,7 +31,6 @@ _UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)
 _NO_REASONS: Final = ("", "InternalError", "ServiceUnavailable", "Timeout")
 # The refusal of an admission webhook, which virt-api reports as an internal error.
 _DENIED: Final = "denied the request"
-NOT_SENT: Final = "not sent because another {} of the task failed and fail_fast is set"
 _NOT_FOUND: Final = re.compile(r'"([^"]+)" not found')
 NO_DRY_RUN: Final = "does not support dry run"
 """What the API server says if a webhook takes no dry runs."""

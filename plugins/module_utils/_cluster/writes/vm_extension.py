@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.change.declared import DeclareJob, refuse
-from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Step
+from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Decision, Facts, Step
 from ..._resolver.choose.fitting import MissingObject, Rejected
 from ..client.errors import RequestFailed
 from ..client.session import Session
@@ -42,10 +41,10 @@ class VMTask:
 
 
 class VMExtension:
-    """A capability's addition to a task that declares VMs. Each hook does nothing unless it is overridden.
+    """A capability's addition to a task that declares VMs.
 
-    checks: further findings about a VM. needs_connection: options that need an answer of a server, each with what to
-    set instead. needs_none: values of these options that need none.
+    checks: further findings about a VM that KubeVirt admits. needs_connection: options that need an answer of a server,
+    each with what to set instead. needs_none: values of these options that need none.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()
@@ -55,39 +54,33 @@ class VMExtension:
     def __init__(self, task: VMTask) -> None:
         self.task = task
 
-    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
-        """Completes VMs that are to be present, before they are planned. May raise TaskFailed."""
+    @property
+    def complete(self) -> tuple[Step, ...]:
+        """The steps that complete VMs which are to be present, before they are planned."""
+        return ()
 
-    def obstacle(self, vm: Manifest) -> str | None:
-        """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
-        return None
-
-    def gather(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        """Reads at once what the findings need. planned: jobs with their VMs."""
-
-    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""
-        return []
+    @property
+    def findings(self) -> tuple[Step, ...]:
+        """The steps that add findings about VMs to be written or deleted."""
+        return ()
 
     @property
     def after(self) -> tuple[Step, ...]:
         """The steps after a VM is written. One with the name RELATED writes its `related_changes`."""
         return ()
 
+    def obstacle(self, vm: Manifest) -> str | None:
+        """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
+        return None
 
-def complete_each(
-    jobs: Sequence[DeclareJob],
-    option: str,
-    complete: Callable[[DeclareJob], None],
-    check_mode: bool,
-) -> None:
-    """Completes the valid jobs that have an option. One that fails gets a problem.
+
+def completing(option: str, complete: Callable[[DeclareJob], None], check_mode: bool) -> Step:
+    """The step that completes jobs which have an option. One that fails gets a problem.
 
     In check mode a missing object is a warning, because an earlier task might create it.
     """
-    for job in jobs:
-        if job.goal.problem is not None or job.goal.options.get(option) is None:
-            continue
+
+    def decide(job: DeclareJob, _facts: Facts) -> Decision:
         try:
             complete(job)
         except MissingObject as error:
@@ -97,3 +90,6 @@ def complete_each(
                 refuse(job, str(error))
         except (Rejected, FieldError, RequestFailed) as error:
             refuse(job, str(error))
+        return None
+
+    return Step(option, decide, takes=lambda job: job.goal.options.get(option) is not None)

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..._cluster.writes.vm_extension import VMExtension
-from ..._resolver.api.finding import Finding
-from ..._resolver.api.manifest import Manifest
 from ..._resolver.change.declared import DeclareJob
+from ..._resolver.change.step import Decision, Facts, Step
 
 if TYPE_CHECKING:
     from .limits import ClusterLimits
@@ -22,5 +21,11 @@ class Governance(VMExtension):
 
         return ClusterLimits(self.task.session)
 
-    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        return [] if admitted is None else self._limits.violations(admitted, job.seen.live)
+    @property
+    def findings(self) -> tuple[Step, ...]:
+        return (Step("limits", self._note),)
+
+    def _note(self, job: DeclareJob, _facts: Facts) -> Decision:
+        admitted = job.goal.admission.admitted if job.goal.admission is not None else None
+        job.goal.findings += [] if admitted is None else self._limits.violations(admitted, job.seen.live)
+        return None

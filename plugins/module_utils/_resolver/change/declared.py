@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +17,7 @@ from .step import UNKNOWN_IN_CHECK_MODE, Job
 if TYPE_CHECKING:
     from ..declare.answer import Deviation
     from ..guest.effect import GuestEffect
+    from ..kubevirt.admission.mutate import AdmissionResult
 
 NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 
@@ -31,7 +32,7 @@ class Declared:
     """What a task declares of an object.
 
     problem: why it cannot be declared at all, or None. options: the options that the manifest is made of.
-    plan: what to write; what only the write needs is dropped after it. skip_reason: why the object was left unchanged.
+    plan: what to write; what only the write needs is dropped after it.
     terminating: the object that has the name and is being deleted; it counts as absent. findings: those about the
     object, until they are judged.
     retained: {kind, name} of what outlives a deleted object. effect: what the change does to the guest. restarts: the
@@ -39,7 +40,8 @@ class Declared:
     owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
     object, such as claims that grow. facts: what its completion says in the result.
     answer: the object as the API server answered, if not as planned, until that is judged. deviations: where.
-    of_change: the warnings that hold only if the object changes.
+    of_change: the warnings that hold only if the object changes. admission: that of a VM to be written, until its
+    effect is known; VMs that are alike share it.
     """
 
     state: str
@@ -47,7 +49,6 @@ class Declared:
     problem: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     plan: Plan = NOT_PLANNED
-    skip_reason: str | None = None
     terminating: Manifest | None = None
     findings: list[Finding] = field(default_factory=list)
     retained: list[dict[str, str]] = field(default_factory=list)
@@ -59,6 +60,7 @@ class Declared:
     answer: Manifest | None = None
     deviations: tuple[Deviation, ...] = ()
     of_change: list[str] = field(default_factory=list)
+    admission: AdmissionResult | None = None
 
     @property
     def action(self) -> str:
@@ -101,6 +103,17 @@ def manifest_job(manifest: Manifest, state: str) -> DeclareJob:
 def refuse(job: DeclareJob, problem: str) -> None:
     """The object cannot be declared."""
     job.failed = job.goal.problem = problem
+
+
+def stop_if_invalid(jobs: Sequence[DeclareJob]) -> bool:
+    """Whether one of the objects cannot be declared at all. None is sent then, like an invalid option."""
+    if not any(job.goal.problem for job in jobs):
+        return False
+    for job in jobs:
+        # Nothing was compared with what is there.
+        job.see(None)
+        job.skip_reason = None if job.failed else "not sent because other entries are invalid"
+    return True
 
 
 def is_written(job: DeclareJob) -> bool:

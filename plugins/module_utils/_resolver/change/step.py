@@ -27,6 +27,8 @@ VMI: Final = KINDS["VirtualMachineInstance"]
 UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
 CHANGE_UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play changes that"
 
+NOT_SENT: Final = "not sent because another {} of the task failed and fail_fast is set"
+
 RETRY: Final = "retry"
 """The step that makes a controller try again what has failed."""
 REQUEST: Final = "request"
@@ -88,6 +90,7 @@ class Job(Outcome, Generic[GoalT]):
     goal: what the task wants of the object. before, seen: the object before the first step, and as last seen.
     done: the steps whose writes took effect or, in check mode, would be sent. waited: the steps that ended a wait.
     acted: one of the steps that were done is a change that the user asked for. label: the name in messages.
+    skip_reason: why the object is left as it is, or None.
     """
 
     key: ObjectKey
@@ -98,9 +101,15 @@ class Job(Outcome, Generic[GoalT]):
     waited: list[str] = field(default_factory=list)
     acted: bool = False
     label: str = ""
+    skip_reason: str | None = None
 
     def __post_init__(self) -> None:
         self.label = self.label or self.key.label
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the object takes further steps."""
+        return self.failed is None and self.skip_reason is None
 
     @property
     def changed(self) -> bool:
@@ -187,18 +196,35 @@ def _failure(_job: Job[Any], failure: str) -> str | None:
     return failure
 
 
-class Step(NamedTuple):
-    """A step of a change. All jobs take it before any of them takes the next one; one that has failed takes no more.
+def _everyone(_job: Job[Any]) -> bool:
+    return True
 
+
+def _never(_jobs: Sequence[Job[Any]]) -> bool:
+    return False
+
+
+def _ignore(_objects: list[Manifest]) -> None:
+    pass
+
+
+class Step(NamedTuple):
+    """A step of a change. All jobs take it before any of them takes the next one.
+
+    One that has failed, or whose object is left as it is, takes no more.
     reads: the kinds of which the job's object is read anew first, see `Seen`. unread: the failure that a read which has
-    failed means, None for none. needs: what `decide` looks up; it is read
-    at once for all jobs. prepare: computes what concerns several jobs. decide: what to do, None for nothing. pause:
-    seconds before the writes, if there are any.
+    failed means, None for none. listed: gets the other objects that were listed with them. needs: what `decide` looks
+    up; it is read at once for all jobs. prepare: computes what concerns several jobs. decide: what to do, None for
+    nothing. pause: seconds before the writes, if there are any.
     until: the probe by which the job waits then, None for no wait. kind: what is watched for the probe; None for the
     object itself. polls: nothing is watched; the step is taken again from time to time, and the probe gets the object
     that was read. metadata_only: the probe needs only the metadata, and the job does not see the object.
     after_wait: the failure that a wait which has failed means, None for none. others: waits at last for what else
     belongs to the objects, these seconds at most; returns the failures.
+    takes: whether a job takes the step; if not, it goes on to the next one. stop: whether the run ends before the step,
+    by all its jobs, also those that take no more steps; notes in them what that means. afresh: what earlier steps
+    looked up is outdated. waits: also if the task does not. full_wait: the seconds of the task's wait begin anew.
+    problem: what comes before a failure of the step.
     """
 
     name: str
@@ -214,6 +240,17 @@ class Step(NamedTuple):
     metadata_only: bool = False
     after_wait: Callable[[Job[Any], str], str | None] = _failure
     others: Callable[[Sequence[Job[Any]], float], Mapping[Job[Any], str]] = _no_others
+    listed: Callable[[list[Manifest]], None] = _ignore
+    takes: Callable[[Job[Any]], bool] = _everyone
+    stop: Callable[[Sequence[Job[Any]]], bool] = _never
+    afresh: bool = False
+    waits: bool = False
+    full_wait: bool = False
+    problem: str = ""
+
+    def only(self, takes: Callable[[Job[Any]], bool]) -> Step:
+        """The step for some of the jobs that take it."""
+        return self._replace(takes=lambda job: takes(job) and self.takes(job))
 
 
 def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> Progress:

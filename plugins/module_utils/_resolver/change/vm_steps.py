@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from ..api.errors import KubeVirtError
 from ..api.finding import WARNING, Finding
@@ -30,7 +30,7 @@ from ..preflight.existing_disks import existing_disks, keys_for_disks
 from ..preflight.object_keys import ObjectToRead, keys_for_admission, keys_for_guest
 from ..preflight.plugging import PlugRequests, is_carried_out, is_requested, plug_requests, plug_write
 from ..preflight.references import claim_names, created_volumes, keys_for_start, sole_owner
-from .declare_steps import Ownership, Rules, plan_object
+from .declare_steps import DeclaredKind, Ownership, plan_object
 from .declared import PLUG, DeclareJob
 from .step import REQUEST, VMI, Act, Decision, Facts, Probe, Seen, Step
 from .vm_restarts import forecast_restart
@@ -41,52 +41,62 @@ _LISTS: Final[tuple[tuple[str, ...], ...]] = (
 )
 
 
-class VMFindings(Protocol):
-    """The findings about VMs that capabilities add."""
-
-    def gather(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> None:
-        """Reads at once what the findings need. planned: jobs with their VMs."""
-
-    def findings(self, job: DeclareJob, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""
-
-
 class VMSteps:
-    """The rules and steps for VMs. permitted: the task may restart guests."""
+    """The steps for VMs. permitted: the task may restart guests. waits: it waits for VMs."""
 
     def __init__(
         self,
         ownership: Ownership,
-        findings: Sequence[VMFindings],
         checks: Sequence[Callable[..., Iterable[Finding]]],
         *,
         permitted: bool,
+        waits: bool,
         check_mode: bool,
     ) -> None:
-        self._manager, self._findings, self._checks = ownership.manager, findings, checks
-        self._permitted, self._check_mode = permitted, check_mode
+        self._manager, self._checks = ownership.manager, checks
+        self._permitted, self._waits, self._check_mode = permitted, waits, check_mode
         # The VMs that the task does not declare, and those that it does.
-        self.others: dict[Name, list[Use]] = {}
-        self.present: Sequence[DeclareJob] = ()
-        # Admission of changed VMs, until their effect is known.
-        self._admissions: dict[ObjectKey, AdmissionResult] = {}
+        self._others: dict[Name, list[Use]] = {}
+        self._present: Sequence[DeclareJob] = ()
         self._plugs: dict[ObjectKey, PlugRequests] = {}
         # The VMs whose guests were read, and those whose guests cannot be read.
         self._known: set[ObjectKey] = set()
         self._unknown: set[ObjectKey] = set()
-        self.rules = Rules(_plan_vm, _rest_of_vm, _state)
-        self.check = Step("check", prepare=self._check)
+
+    @property
+    def kind(self) -> DeclaredKind:
+        """VMs as a kind of declared objects."""
         effects = Step("effects", self._note_effect, self._guests_to_read, self._note_unread, self._keys_for_effect)
         forecast = Step("forecast", self._forecast)
-        self.forecast = (Step("sizes", prepare=_warn_of_sizes), effects, Step("retained", _note_retained), forecast)
-        self.revise = (effects, forecast) if check_mode else (effects,)
-        self.plug = (Step(PLUG, self._plug, until=self._until_plugged), Step("plugged", self._note_plugged))
-        # Check mode ends with what it foresees.
-        self.foreseen = Step(REQUEST, lambda job, _facts: Act(()) if job.goal.restarts else None)
+        return DeclaredKind(
+            _plan_vm,
+            _rest_of_vm,
+            _state,
+            self._note_others,
+            complete=(Step("present", prepare=self._note_present),),
+            checks=(Step("check", prepare=self._check),),
+            forecast=(Step("sizes", prepare=_warn_of_sizes), effects, Step("retained", _note_retained), forecast),
+            before=(Step(PLUG, self._plug, until=self._until_plugged), Step("plugged", self._note_plugged)),
+            revise=(effects, forecast) if self._check_mode else (effects,),
+            # Check mode ends with what it foresees.
+            foreseen=(Step(REQUEST, lambda job, _facts: Act(()) if job.goal.restarts else None),),
+            restart=self._restart(),
+        )
 
-    def see_others(self, objects: Iterable[Manifest]) -> None:
+    def _restart(self) -> tuple[Step, ...]:
+        if not self._permitted and not self._waits:
+            return ()
+        # Only a task that restarts guests, or waits for them, needs it.
+        from .vm_restart_steps import restart_steps
+
+        return restart_steps(self._manager, permitted=self._permitted, waits=self._waits)
+
+    def _note_present(self, jobs: Sequence[DeclareJob], _facts: Facts) -> None:
+        self._present = jobs
+
+    def _note_others(self, objects: Iterable[Manifest]) -> None:
         """Notes the VMs that the task does not declare."""
-        self.others.update(
+        self._others.update(
             (namespaced_name(vm), uses(vm)) for vm in objects if not vm["metadata"].get("deletionTimestamp")
         )
 
@@ -107,20 +117,23 @@ class VMSteps:
                 )
             )
         )
-        for source in self._findings:
-            source.gather(pairs)
         assumption = [Finding(cluster.kubevirt.assumption, severity=WARNING)] if cluster.kubevirt.assumption else []
-        findings_by_key: dict[str, list[Finding]] = {}
+        alike: dict[str, tuple[AdmissionResult, list[Finding]]] = {}
         shared = self._collisions(pairs)
         for job, vm in pairs:
             # The effect of a change of the spec needs the admission of each VM.
             cache_key = None if _changes_spec(job) else admission_cache_key(vm, job.seen.live, cluster)
-            findings = findings_by_key.get(cache_key) if cache_key is not None else None
-            if findings is None:
-                findings = self._findings_about(job, vm, facts)
+            judged = alike.get(cache_key) if cache_key is not None else None
+            if judged is None:
+                # Only a VM to be written is judged; most are unchanged.
+                from ..preflight import findings as preflight
+
+                future = admit(vm, job.seen.live, cluster)
+                judged = future, preflight.findings(future, job.seen.live, cluster, facts.list, self._checks)
                 # A finding may name the revision that this VM has captured.
-                if cache_key is not None and (job.seen.live is None or not findings):
-                    findings_by_key[cache_key] = findings
+                if cache_key is not None and (job.seen.live is None or not judged[1]):
+                    alike[cache_key] = judged
+            job.goal.admission, findings = judged
             adopt = bool(job.goal.options.get("adopt_disks"))
             existing = list(existing_disks(vm, job.seen.live, facts, adopt=adopt))
             told = {finding.field for finding in existing}
@@ -129,23 +142,10 @@ class VMSteps:
 
     def _collisions(self, planned: Sequence[tuple[DeclareJob, Manifest]]) -> dict[Name, list[Finding]]:
         """The findings about planned VMs beside each other, and beside VMs that stay as they are."""
-        present = [job.seen.live for job in self.present if job.seen.live is not None]
+        present = [job.seen.live for job in self._present if job.seen.live is not None]
         vms = {namespaced_name(vm): uses(vm) for vm in (*present, *(vm for _job, vm in planned))}
         made = {namespaced_name(vm): created_volumes(vm) for vm in present}
-        return collisions({**self.others, **vms}, made)
-
-    def _findings_about(self, job: DeclareJob, vm: Manifest, facts: Facts) -> list[Finding]:
-        # Only a VM to be written is judged; most are unchanged.
-        from ..preflight import findings as preflight
-
-        cluster = facts.cluster
-        future = admit(vm, job.seen.live, cluster)
-        if _changes_spec(job):
-            self._admissions[job.key] = future
-        return [
-            *(finding for source in self._findings for finding in source.findings(job, vm, future.admitted)),
-            *preflight.findings(future, job.seen.live, cluster, facts.list, self._checks),
-        ]
+        return collisions({**self._others, **vms}, made)
 
     def _guests_to_read(self, job: DeclareJob) -> tuple[Kind, ...]:
         """The guest of a changed VM, and that of an unchanged one which may lack earlier changes.
@@ -169,8 +169,9 @@ class VMSteps:
         """
         is_unknown = job.key in self._unknown
         self._unknown.discard(job.key)
+        admission, job.goal.admission = job.goal.admission, None
         if _changes_spec(job):
-            future = self._future(job, facts.cluster)
+            future = self._future(job, admission, facts.cluster)
             if is_unknown:
                 job.goal.effect = GuestEffect(UNKNOWN)
                 return None
@@ -190,12 +191,12 @@ class VMSteps:
             job.goal.effect = effect if waits else others
         return None
 
-    def _future(self, job: DeclareJob, cluster: Cluster) -> AdmissionResult:
+    def _future(self, job: DeclareJob, admission: AdmissionResult | None, cluster: Cluster) -> AdmissionResult:
         """The changed VM as admission leaves it; notes the volumes to plug."""
         if job.goal.answer:
             return AdmissionResult(job.goal.answer, job.goal.answer)
         live = job.seen.live or {}
-        future = self._admissions.pop(job.key, None) or admit(plan.merged(job.goal.plan, live), live, cluster)
+        future = admission or admit(plan.merged(job.goal.plan, live), live, cluster)
         if future.admitted is not None:
             self._plugs[job.key] = plug_requests(future.admitted, live, cluster.kubevirt)
         return future

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import ClassVar
 
 from ..._cluster.client.errors import ApiError
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.writes.vm_extension import VMExtension, complete_each
+from ..._cluster.writes.vm_extension import VMExtension, VMTask, completing
 from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.finding import ERROR
 from ..._resolver.api.kinds import KINDS
@@ -17,6 +16,7 @@ from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.records import was_expanded
 from ..._resolver.api.write import create
 from ..._resolver.change.declared import DeclareJob
+from ..._resolver.change.step import Facts, Step
 from ..._resolver.choose.fitting import MissingObject, Rejected
 from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.kubevirt.cluster import Cluster
@@ -33,24 +33,28 @@ class Sizes(VMExtension):
     }
     needs_none: ClassVar[frozenset[str]] = frozenset({NAMED})
 
-    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
-        """Gives VMs the values of what they name, as far as they are to have them."""
-        due = [
-            job
-            for job in jobs
-            if (_form(job) != NAMED or was_expanded(job.seen.live)) and _names_sizes(job.goal.manifest)
-        ]
-        if not due:
-            return
+    def __init__(self, task: VMTask) -> None:
+        super().__init__(task)
+        # Whether the cluster takes names of instancetypes.
+        self._named = True
+
+    @property
+    def complete(self) -> tuple[Step, ...]:
+        step = completing(SIZES, self._complete_one, self.task.task.check_mode)
+        return (step._replace(takes=_is_completed, prepare=self._look_up),)
+
+    def _look_up(self, due: Sequence[DeclareJob], facts: Facts) -> None:
+        """Reads what VMs name, and finds out whether the cluster takes the names."""
         from .. import forms
 
-        cluster, release = self.task.lookup.cluster, self.task.lookup.cluster.release
         for job in due:
             job.goal.manifest = forms.with_recorded_names(job.goal.manifest, job.seen.live)
         vms = (vm for job in due for vm in (job.goal.manifest, job.seen.live) if vm is not None)
-        self.task.lookup.gather(dict.fromkeys(key for vm in vms for key in keys_for_admission(vm, release)))
-        takes_names = all(_form(job) != AUTO for job in due) or self._takes_names(due, cluster)
-        complete_each(due, "name", partial(_complete, self.task.lookup, takes_names), check_mode)
+        facts.gather(dict.fromkeys(key for vm in vms for key in keys_for_admission(vm, facts.cluster.release)))
+        self._named = all(_form(job) != AUTO for job in due) or self._takes_names(due, facts.cluster)
+
+    def _complete_one(self, job: DeclareJob) -> None:
+        _complete(self.task.lookup, self._named, job)
 
     def _takes_names(self, due: Sequence[DeclareJob], cluster: Cluster) -> bool:
         """Whether the cluster takes VMs that name an instancetype, or does not take them with values either."""
@@ -79,6 +83,11 @@ class Sizes(VMExtension):
 
 def _form(job: DeclareJob) -> str:
     return job.goal.options.get(SIZES) or NAMED
+
+
+def _is_completed(job: DeclareJob) -> bool:
+    """Whether a VM is to have the values of what it names, or again only the names."""
+    return (_form(job) != NAMED or was_expanded(job.seen.live)) and _names_sizes(job.goal.manifest)
 
 
 def _names_sizes(vm: Manifest) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..._cluster.writes.declare import DeclaredKind
 from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.change.declare_steps import DeclaredKind
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.change.step import Facts, Step
 from ..._resolver.declare.plan import DELETE

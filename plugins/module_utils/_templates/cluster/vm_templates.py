@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from ..._cluster.writes.vm_extension import VMExtension, complete_each
+from ..._cluster.writes.vm_extension import VMExtension, completing
 from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import did_you_mean
 from ..._resolver.change.declared import DeclareJob
+from ..._resolver.change.step import Step
 from ..._resolver.choose.fitting import MissingObject
 from ..._resolver.declare.option_checks import oversized
 
@@ -24,8 +25,9 @@ class Templates(VMExtension):
         " template's manifest"
     }
 
-    def complete(self, jobs: Sequence[DeclareJob], check_mode: bool) -> None:
-        complete_each(jobs, OPTION, self._complete_one, check_mode)
+    @property
+    def complete(self) -> tuple[Step, ...]:
+        return (completing(OPTION, self._complete_one, self.task.task.check_mode),)
 
     def _complete_one(self, job: DeclareJob) -> None:
         """Gives the declared object the VM of its template. Raises FieldError and MissingObject."""

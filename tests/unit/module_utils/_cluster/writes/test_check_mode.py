@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.declare import ANY_KIND, DeclaredKind, declare
+from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.matcher import ObjectKey
-from plugins.module_utils._resolver.change.declare_steps import Rules, plan_object
+from plugins.module_utils._resolver.change.declare_steps import ANY_KIND, DeclaredKind, plan_object
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
 from plugins.module_utils._resolver.change.step import Act, Facts, Step
 from plugins.module_utils._resolver.declare import plan
@@ -143,7 +143,7 @@ def test_check_mode_takes_over_fields_like_a_run() -> None:
 def test_dry_run_sends_merge_patch_without_apply() -> None:
     store = Store({PLACE: [manifest("a")]})
     taken = DeclaredKind(
-        Rules(lambda job, how: plan_object(job, how)._replace(merge_patch={("spec", "memory", "hugepages"): None}))
+        lambda job, how: plan_object(job, how)._replace(merge_patch={("spec", "memory", "hugepages"): None})
     )
     content: list[dict[str, str]] = []
 

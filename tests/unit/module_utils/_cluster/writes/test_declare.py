@@ -9,11 +9,11 @@ import pytest
 
 from plugins.module_utils._cluster.reads import watch
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes.declare import ANY_KIND, DeclaredKind, declare
+from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._resolver.api.finding import WARNING, Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
-from plugins.module_utils._resolver.change.declare_steps import Rules, plan_object
+from plugins.module_utils._resolver.change.declare_steps import ANY_KIND, DeclaredKind, plan_object
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
 from plugins.module_utils._resolver.change.step import Facts, Step
 from plugins.module_utils._resolver.declare import plan
@@ -61,8 +61,8 @@ def empty(*namespaces: str) -> Store:
 def test_invalid_entry_stops_the_task() -> None:
     store = empty("shop")
     wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
-    assert (wrong.failed, wrong.goal.skip_reason) == ("name: is wrong", None)
-    assert (right.failed, right.goal.skip_reason) == (None, "not sent because other entries are invalid")
+    assert (wrong.failed, wrong.skip_reason) == ("name: is wrong", None)
+    assert (right.failed, right.skip_reason) == (None, "not sent because other entries are invalid")
     assert store.asked == []
 
 
@@ -95,7 +95,7 @@ def test_fail_fast_sends_nothing_after_a_failed_write() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
     settled: list[DeclareJob] = []
-    patient = DeclaredKind(finish=lambda results, _deadline: settled.extend(results))
+    patient = DeclaredKind(restart=(Step("settle", prepare=lambda jobs, _facts: settled.extend(jobs)),))
     results = run(store, entry("a"), entry("b"), kind=patient, fail_fast=True, wait=True)
     assert [result.failed for result in results] == [
         "no",
@@ -123,9 +123,7 @@ def test_fail_fast_stops_although_a_running_write_succeeds() -> None:
 
 def test_first_patch_counts_as_change_although_apply_fails() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    kind = DeclaredKind(
-        Rules(lambda job, how: plan_object(job, how)._replace(merge_patch={("spec", "cpu", "guest"): None}))
-    )
+    kind = DeclaredKind(lambda job, how: plan_object(job, how)._replace(merge_patch={("spec", "cpu", "guest"): None}))
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         return status(422, "no", "Invalid") if "force" in query else store(method, path, query)
@@ -198,7 +196,7 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
             store.lists[PATH.format("shop")] = []
         return store(method, path, query)
 
-    kind = DeclaredKind(dependents=await_dependents)
+    kind = DeclaredKind(gone=(Step("dependents", others=await_dependents),))
     result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), kind=kind, wait=True)
     assert (result.goal.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
     assert (never.goal.action, never.failed) == (plan.NONE, None)
@@ -213,7 +211,7 @@ def test_leftovers_delay_only_the_object_of_that_name() -> None:
         requests.append([job.key.name for job in jobs])
         return {job: "its revision is still there" for job in jobs if job.key.name == "b"}
 
-    kind = DeclaredKind(old_dependents=await_dependents)
+    kind = DeclaredKind(cleared=(Step("dependents", others=await_dependents),))
     changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), kind=kind)
     assert (changed.written, late.written, recreated.written) == (True, False, True)
     assert late.failed == "its revision is still there"
@@ -290,10 +288,10 @@ def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
     broken = Progress(failed="it is broken")
-    looks = DeclaredKind(Rules(probe=lambda _live, before: broken.with_grace() if before is not None else broken))
+    looks = DeclaredKind(probe=lambda _live, before: broken.with_grace() if before is not None else broken)
     (written,) = run(store, entry("a"), kind=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
-    other = DeclaredKind(Rules(probe=lambda _live, _before: broken))
+    other = DeclaredKind(probe=lambda _live, _before: broken)
     (result,) = run(store, entry("a"), kind=other, wait=True, wait_timeout=60)
     assert result.failed == "it is broken"
 
@@ -310,7 +308,7 @@ def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) 
     results = run(
         empty(*spaces),
         *(entry("a", namespace) for namespace in spaces),
-        kind=DeclaredKind(Rules(probe=probe)),
+        kind=DeclaredKind(probe=probe),
         wait=True,
     )
     assert [result.failed for result in results] == [None] * 12

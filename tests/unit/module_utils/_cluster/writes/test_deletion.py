@@ -52,11 +52,11 @@ def names(claims: Any, volumes: Any) -> list[str]:
         return (200, matches[name]) if name in matches else status(404, "not found", "NotFound")
 
     with session_with(answer) as session:
-        steps = VMSteps(Ownership(), (), (), permitted=False, check_mode=True)
+        steps = VMSteps(Ownership(), (), permitted=False, waits=False, check_mode=True)
         job = declare_job(ObjectKey("VirtualMachine", "shop", "a"), "absent", VM)
         job.seen = Seen(VM)
         job.goal.plan = plan.absent(VM, VM)
-        run(session, [job], steps.forecast, Task())
+        run(session, [job], steps.kind.forecast, Task())
     assert {item["kind"] for item in job.goal.retained} <= {"PersistentVolumeClaim"}
     return [item["name"] for item in job.goal.retained]
 

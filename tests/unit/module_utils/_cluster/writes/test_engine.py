@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._cluster.reads.lookup import ClusterLookup
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.engine import look, run
-from plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._resolver.api.manifest import Progress, name_of
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.api.write import merge_patch
 from plugins.module_utils._resolver.change.step import VM, VMI, Act, Decision, Facts, Job, Refuse, Step
@@ -255,3 +256,65 @@ def test_jobs_are_prepared_and_awaited_together() -> None:
     assert (together, a.failed, b.failed, a.seen.live) == ([2], None, "its disk is there", None)
     taken(store(), [], step)
     assert together == [2]
+
+
+def test_run_may_end_before_a_step() -> None:
+    last: list[str] = []
+    ends = Step("ends", stop=lambda jobs: any(one.failed for one in jobs))
+    _a, b = taken(store("a", "b"), [job("a"), job("b", "refuse")], patching(), ends._replace(decide=noting(last)))
+    assert (last, b.failed) == ([], "no")
+    taken(store("a"), [job("a", "skip")], patching(), ends._replace(decide=noting(last)))
+    assert last == ["a"]
+
+
+def noting(names: list[str]) -> Callable[[StringJob, Facts], None]:
+    return lambda one, _facts: names.append(one.key.name)
+
+
+def test_job_that_does_not_take_a_step_goes_on() -> None:
+    first: list[str] = []
+    last: list[str] = []
+    some = Step("some", noting(first)).only(lambda one: one.key.name != "b").only(lambda one: one.key.name != "c")
+    left = [job(name) for name in "abcd"]
+    left[3].skip_reason = "it belongs to somebody else"
+    taken(store(), left, some, Step("all", noting(last)))
+    assert (first, last) == (["a"], ["a", "b", "c"])
+
+
+def test_other_listed_objects_are_shown_to_the_step() -> None:
+    others: list[str] = []
+    see = Step("see", reads=lambda _one: (VM,), listed=lambda items: others.extend(map(name_of, items)))
+    a, _b = taken(store("a", "b", "c"), [job("a"), job("b")], see)
+    assert (others, name_of(a.seen.live or {})) == (["c"], "a")
+
+
+def test_failure_of_a_step_says_which() -> None:
+    a, b = taken(store("a", "b"), [job("a", "refuse"), job("b", "skip")], patching()._replace(problem="the patch: "))
+    assert (a.failed, b.failed) == ("the patch: no", None)
+
+
+@pytest.mark.parametrize("afresh", [False, True])
+def test_shared_facts_are_read_once_unless_outdated(afresh: bool) -> None:
+    cluster = store("a")
+    facts: list[Any] = []
+
+    def look_up(_one: StringJob, known: Facts) -> None:
+        known.get("VirtualMachine", "shop", "a")
+        facts.append(known)
+
+    with session_with(cluster) as session:
+        steps = [Step("one", look_up), Step("two", look_up)._replace(afresh=afresh), Step("three", look_up)]
+        run(session, [job("a")], steps, Task(), facts=ClusterLookup(session))
+    assert [facts[1] is facts[0], facts[2] is facts[1]] == [not afresh, True]
+    assert len(cluster.asked) == 1 + afresh
+
+
+def test_step_may_wait_for_as_long_again() -> None:
+    late = Step("late", until=lambda _one: lambda _live: Progress(pending="it"), after_wait=lambda _one, _failure: None)
+    seconds: list[float] = []
+    left = Step("left", others=lambda _jobs, left: seconds.append(left) or {})  # type: ignore[func-returns-value]
+    for wait in (True, False):
+        again = (left, left._replace(full_wait=True, waits=True))
+        taken(store("a"), [job("a")], late._replace(waits=True), *again, wait=wait, wait_timeout=0.3)
+    used_up, *full = seconds
+    assert used_up < 0.1 and len(full) == 2 and min(full) > 0.2

@@ -8,10 +8,10 @@ from unittest import mock
 
 import pytest
 
+from plugins.module_utils._cluster.reads.lookup import ClusterLookup
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import engine, restarts
-from plugins.module_utils._cluster.writes.declared_restarts import restart_declared
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
@@ -24,6 +24,7 @@ from plugins.module_utils._resolver.change.revision_steps import (
     needs_restart_still,
 )
 from plugins.module_utils._resolver.change.step import REQUEST, Seen
+from plugins.module_utils._resolver.change.vm_restart_steps import restart_steps
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype import revision_store
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
@@ -206,7 +207,8 @@ def declare(cluster: RestartingVM) -> DeclareJob:
     result = declare_job(ObjectKey("VirtualMachine", "shop", "db"), "present", {})
     result.seen = Seen(cluster.vm)
     with session_with(cluster) as session:
-        restart_declared(session, [result], True, 16, deadline=float("inf"))
+        steps = restart_steps(session.field_manager, permitted=True, waits=True)
+        engine.run(session, [result], steps, Task(wait=True), facts=ClusterLookup(session))
     return result
 
 

@@ -1,17 +1,19 @@
 """The VMs of a task that restart, the moment, and the messages about the others."""
 
 import threading
-import time
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.declared_restarts import restart_declared
+from plugins.module_utils._cluster.reads.lookup import ClusterLookup
+from plugins.module_utils._cluster.task import Task
+from plugins.module_utils._cluster.writes.engine import run
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change import guest_steps
 from plugins.module_utils._resolver.change.declared import APPLY, NOT_PLANNED, DeclareJob, declare_job
 from plugins.module_utils._resolver.change.step import REQUEST, Seen
+from plugins.module_utils._resolver.change.vm_restart_steps import restart_steps
 from plugins.module_utils._resolver.change.vm_restarts import may_restart, waits_for_restart
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
@@ -86,7 +88,9 @@ def changed(cluster: Cluster, label: str, needs: str) -> DeclareJob:
 
 def settle(cluster: Cluster, results: list[DeclareJob], wanted: bool = True, seconds: float = 60) -> None:
     with session_with(cluster) as session:
-        restart_declared(session, results, wanted, 16, time.monotonic() + seconds)
+        steps = restart_steps(session.field_manager, permitted=wanted, waits=True)
+        task = Task(wait=True, wait_timeout=seconds)
+        run(session, results, steps, task, facts=ClusterLookup(session))
 
 
 def test_one_watch_per_namespace_shows_which_vms_restart() -> None:

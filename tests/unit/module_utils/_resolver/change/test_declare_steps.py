@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._resolver.api.errors import Cause, FieldError
 from plugins.module_utils._resolver.api.manifest import Progress
-from plugins.module_utils._resolver.change.declare_steps import DeclareSteps, Ownership, Rules
+from plugins.module_utils._resolver.change.declare_steps import ANY_KIND, DeclaredKind, DeclareSteps, Ownership
 from plugins.module_utils._resolver.change.declared import (
     APPLY,
     NOT_PLANNED,
@@ -24,7 +24,6 @@ from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 Manifest = dict[str, Any]
 
 
-ANY = Rules()
 OURS = Ownership()
 
 
@@ -67,9 +66,18 @@ def job_of(live: "Manifest | None" = None, state: str = "present", manifest: "Ma
 
 
 def steps(
-    rules: Rules = ANY, ownership: Ownership = OURS, *, preflight: str = "strict", check_mode: bool = False
-) -> DeclareSteps:
-    return DeclareSteps(rules, ownership, preflight, check_mode=check_mode)
+    kind: DeclaredKind = ANY_KIND, ownership: Ownership = OURS, *, preflight: str = "strict", check_mode: bool = False
+) -> "dict[str, Step]":
+    declared = DeclareSteps(
+        kind,
+        ownership,
+        preflight,
+        lambda namespace: "" if namespace == "empty" else f"no {namespace}",
+        lambda _kind, _namespace: "a webhook",
+        fail_fast=False,
+        check_mode=check_mode,
+    )
+    return {step.name: step for step in declared.steps()}
 
 
 def taken(step: Step, job: DeclareJob) -> Any:
@@ -79,7 +87,7 @@ def taken(step: Step, job: DeclareJob) -> Any:
 def acts_of(planned: Plan, live: "Manifest | None", **settings: Any) -> "tuple[DeclareJob, list[Act]]":
     job = job_of(live)
     job.goal.plan = planned
-    acts = taken(steps(**settings).apply, job)
+    acts = taken(steps(**settings)["apply"], job)
     return job, acts if isinstance(acts, list) else [acts]
 
 
@@ -88,17 +96,17 @@ def test_object_that_cannot_be_parsed_fails() -> None:
         raise FieldError("spec", "is new")
 
     job = job_of(size())
-    taken(steps(Rules(unparsable)).plan, job)
+    taken(steps(DeclaredKind(unparsable))["plan"], job)
     assert str(job.failed).startswith("cannot read the object in the cluster: spec: is new; if the cluster's KubeVirt")
 
 
 def test_skipped_object_is_kept() -> None:
     def skipped(job: DeclareJob, _ownership: Ownership) -> Plan:
-        job.goal.skip_reason = "of somebody else"
+        job.skip_reason = "of somebody else"
         return NOT_PLANNED
 
     job = job_of(size())
-    taken(steps(Rules(skipped)).plan, job)
+    taken(steps(DeclaredKind(skipped))["plan"], job)
     assert (job.goal.action, job.failed) == (plan.KEEP, None)
 
 
@@ -111,7 +119,7 @@ def test_skipped_object_is_kept() -> None:
 )
 def test_field_of_others_stays_with_a_warning(managers: "tuple[str, ...]", warning: str) -> None:
     job = job_of(owned(size(), *managers), manifest={**size(), "spec": {}})
-    taken(steps().plan, job)
+    taken(steps()["plan"], job)
     assert any(warning in text for text in job.warnings)
 
 
@@ -120,19 +128,19 @@ def test_other_writer_of_the_object_is_a_warning() -> None:
     live = owned(size(2, annotations=argo), "argocd-controller")
     for state in ("present", "absent"):
         job = job_of(live, state)
-        taken(steps(ownership=Ownership(force=True)).plan, job)
+        taken(steps(ownership=Ownership(force=True))["plan"], job)
         assert len(job.warnings) == 1 and job.goal.of_change == job.warnings, state
     conflicting = job_of(live)
-    taken(steps().plan, conflicting)
+    taken(steps()["plan"], conflicting)
     assert conflicting.warnings == []
-    taken(steps().judge, conflicting)
+    taken(steps()["judge"], conflicting)
     assert "argocd-controller" in str(conflicting.failed)
     warned = job_of(live)
-    taken(steps().plan, warned)
-    taken(steps(preflight="warn").judge, warned)
+    taken(steps()["plan"], warned)
+    taken(steps(preflight="warn")["judge"], warned)
     assert warned.failed is None and warned.goal.of_change == warned.warnings != []
     unmanaged = job_of(size(), "absent")
-    taken(steps().plan, unmanaged)
+    taken(steps()["plan"], unmanaged)
     assert (unmanaged.warnings, unmanaged.goal.action) == ([], plan.DELETE)
 
 
@@ -177,12 +185,12 @@ def test_takeover_is_decided_again_by_the_present_object() -> None:
 def test_object_that_is_being_deleted_gets_no_dry_run() -> None:
     job = job_of()
     job.goal.plan, job.goal.terminating = Plan(plan.CREATE, size(), {}, size()), size(uid="1")
-    (act,) = taken(steps(check_mode=True).apply, job)
+    (act,) = taken(steps(check_mode=True)["apply"], job)
     assert act.dry_run == () and act.writes
-    probe = steps().gone.until(job)
+    probe = steps()["gone"].until(job)
     assert probe is not None
     assert [probe(live).done for live in (size(uid="1"), size(uid="2"), None)] == [False, True, True]
-    assert steps().gone.until(job_of()) is None
+    assert steps()["gone"].until(job_of()) is None
 
 
 class Refused(Exception):
@@ -217,7 +225,7 @@ def test_answer_of_a_newer_kubevirt_is_as_planned() -> None:
         raise FieldError("spec", "is new")
 
     changed = Plan(plan.APPLY, size(), {}, {"spec": {"cpu": {"guest": 1}}})
-    job, (act,) = acts_of(changed, size(2), rules=Rules(rest=unparsable))
+    job, (act,) = acts_of(changed, size(2), kind=DeclaredKind(rest=unparsable))
     assert act.answered is not None and act.answered(size(3))
     assert (job.goal.action, job.seen.live, job.goal.plan.manifest) == (plan.APPLY, size(3), {})
 
@@ -233,19 +241,29 @@ def test_object_is_ready_by_the_rules_of_its_kind() -> None:
     def probe(_live: "Manifest | None", before: "Manifest | None") -> Progress:
         return Progress(done=before is not None, warning="it waits")
 
-    declared = steps(Rules(probe=probe))
+    declared = steps(DeclaredKind(probe=probe))
     written, other, gone = job_of(size()), job_of(size()), job_of(size(uid="1"), "absent")
     written.written = True
     written.done.append(APPLY)
-    assert [declared.ready.until(job)(None).done for job in (written, other, gone)] == [True, False, True]  # type: ignore[misc]
+    assert [declared["ready"].until(job)(None).done for job in (written, other, gone)] == [True, False, True]  # type: ignore[misc]
     assert is_written(written) and not is_written(other)
     for job in (written, job_of()):
-        taken(declared.unfinished, job)
+        taken(declared["unfinished"], job)
     assert written.warnings == ["it waits"]
-    assert steps().ready.until(other)(None).done  # type: ignore[misc]
+    assert steps()["ready"].until(other)(None).done  # type: ignore[misc]
 
 
 def test_refused_object_has_a_problem() -> None:
     job = job_of()
     refuse(job, "name: is wrong")
     assert (job.failed, job.goal.problem) == ("name: is wrong", "name: is wrong")
+
+
+def test_misspelt_namespace_is_no_empty_one() -> None:
+    """One in which something was found exists."""
+    lost, empty, found, deleted = jobs = [job_of(state="absent") for _unused in range(4)]
+    lost.key, empty.key = lost.key._replace(namespace="shpo"), empty.key._replace(namespace="empty")
+    found.before = Seen(size())
+    steps()["namespaces"].prepare(jobs, Facts())
+    assert [job.failed for job in jobs] == ["no shpo", None, None, None]
+    assert deleted.warnings == []

@@ -9,6 +9,7 @@ from plugins.module_utils._resolver.change.declare_steps import Ownership
 from plugins.module_utils._resolver.change.declared import APPLY, PLUG, DeclareJob, declare_job
 from plugins.module_utils._resolver.change.guest import Guest
 from plugins.module_utils._resolver.change.step import REQUEST, VMI, Act, Seen
+from plugins.module_utils._resolver.change.vm_restart_steps import restart_steps
 from plugins.module_utils._resolver.change.vm_restarts import needs_restart, note_restart, retry_act, waits_for_restart
 from plugins.module_utils._resolver.change.vm_steps import VMSteps
 from plugins.module_utils._resolver.declare import plan
@@ -70,13 +71,13 @@ def changed(guest: str = "4Gi") -> DeclareJob:
     return job
 
 
-def steps(*, permitted: bool = True, check_mode: bool = False) -> VMSteps:
-    return VMSteps(Ownership(), (), (), permitted=permitted, check_mode=check_mode)
+def steps(*, permitted: bool = True, waits: bool = True, check_mode: bool = False) -> VMSteps:
+    return VMSteps(Ownership(), (), permitted=permitted, waits=waits, check_mode=check_mode)
 
 
 def forecast(job: DeclareJob, declared: VMSteps, facts: "Facts | None" = None) -> DeclareJob:
     facts = facts or Facts()
-    for step in declared.forecast:
+    for step in declared.kind.forecast:
         list(step.needs(job, facts))
         step.prepare([job], facts)
         step.decide(job, facts)
@@ -87,14 +88,14 @@ def test_deleted_vm_needs_no_findings() -> None:
     job = job_of(vm(), state="absent")
     job.goal.plan = plan.absent(vm(), vm())
     declared = steps()
-    declared.check.prepare([job], Facts())
+    declared.kind.checks[0].prepare([job], Facts())
     assert job.goal.findings == []
-    assert declared.rules.plan(job, Ownership()).action == plan.DELETE
+    assert declared.kind.plan(job, Ownership()).action == plan.DELETE
 
 
 def test_guest_that_cannot_be_read_has_an_unknown_effect() -> None:
     declared, job = steps(), changed()
-    effects = declared.forecast[1]
+    effects = declared.kind.forecast[1]
     assert effects.reads(job) == (VMI,)
     assert effects.unread(job, "forbidden") is None
     assert forecast(job, declared).goal.effect == GuestEffect(UNKNOWN)
@@ -115,7 +116,7 @@ def test_unchanged_vm_has_the_effect_of_earlier_changes() -> None:
         effect = forecast(job, steps(check_mode=True)).goal.effect
         assert (effect is None, job.goal.restarts) == (restarts, restarts)
         assert bool(job.warnings) is (effect is not None and effect.restart_superfluous) is not restarts
-        foreseen = steps(check_mode=True).foreseen.decide(job, Facts())
+        foreseen = steps(check_mode=True).kind.foreseen[0].decide(job, Facts())
         assert isinstance(foreseen, Act) is restarts
     other = job_of(vm())
     other.goal.plan = Plan(plan.APPLY, other.goal.manifest, {}, {"metadata": {"labels": {"a": "b"}}})
@@ -123,7 +124,7 @@ def test_unchanged_vm_has_the_effect_of_earlier_changes() -> None:
     created = job_of(None)
     assert forecast(created, steps()).goal.effect is None
     refused, declared = changed(), steps()
-    declared._admissions[refused.key] = AdmissionResult(vm())
+    refused.goal.admission = AdmissionResult(vm())
     assert forecast(refused, declared).goal.effect is not None
 
 
@@ -153,16 +154,16 @@ def test_plan_that_takes_all_volumes_is_a_warning() -> None:
     fields["f:spec"]["f:template"]["f:spec"]["f:volumes"] = {}
     live["metadata"]["managedFields"] = [{"manager": "virtshape", "operation": "Apply", "fieldsV1": fields}]
     job = job_of(live)
-    steps().rules.plan(job, Ownership())
+    steps().kind.plan(job, Ownership())
     assert job.warnings == job.goal.of_change != []
 
 
 def test_status_of_before_the_write_gets_time() -> None:
-    state = steps().rules.probe
+    state = steps().kind.probe
     broken = vm(conditions=[{"type": "Failure", "status": "True", "message": "no memory"}], ready=False)
     assert state(broken, None).failed and not state(broken, broken).failed
     assert not state(None, None).done
-    assert steps().rules.rest(vm(), {**vm(), "metadata": {**vm()["metadata"]}}, "virtshape").action == plan.APPLY
+    assert steps().kind.rest(vm(), {**vm(), "metadata": {**vm()["metadata"]}}, "virtshape").action == plan.APPLY
 
 
 def plugging() -> "tuple[VMSteps, DeclareJob]":
@@ -175,7 +176,7 @@ def plugging() -> "tuple[VMSteps, DeclareJob]":
 
 def test_volumes_are_plugged_before_the_write() -> None:
     declared, job = plugging()
-    plug, plugged = declared.plug
+    plug, plugged = declared.kind.before
     acts = plug.decide(job, Facts())
     assert isinstance(acts, list)
     (act,) = acts
@@ -231,3 +232,17 @@ def test_restarted_vm_waits_for_no_restart(action: str) -> None:
     assert waits_for_restart(job)
     job.done.append(REQUEST)
     assert not waits_for_restart(job)
+
+
+def test_vm_that_is_gone_has_no_guest_to_restart() -> None:
+    note, *_others, current, _retry = restart_steps("virtshape", permitted=True, waits=True)
+    for live in (None, vm()):
+        job = job_of(live)
+        note.decide(job, Facts())
+        assert not current.takes(job)
+    assert steps(permitted=False, waits=False).kind.restart == ()
+    assert [step.name for step in restart_steps("virtshape", permitted=False, waits=True)] == [
+        "guest",
+        "observe",
+        "retry",
+    ]
