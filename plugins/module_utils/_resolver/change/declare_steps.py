@@ -15,7 +15,7 @@ from ..api.managed_fields import FieldPath, TakeOver, keep_managers
 from ..api.manifest import Manifest, Progress
 from ..api.tree import set_at
 from ..api.write import Write, apply, delete, json_patch, merge_patch
-from ..declare import plan, rewrites
+from ..declare import plan
 from ..declare.plan import Plan
 from .declared import APPLY, NOT_PLANNED, DeclareJob, is_written, judge, stop_if_invalid
 from .step import NOT_SENT, RETRY, Act, Decision, Facts, Probe, Refusal, Seen, Step
@@ -308,7 +308,12 @@ class DeclareSteps:
         """
         manager = cause.message.partition('"')[2].partition('"')[0]
         path = tuple(cause.field.removeprefix(".").split("."))
-        return manager == self._ownership.manager or rewrites.taken_back(manager, path, live)
+        if manager == self._ownership.manager:
+            return True
+        # Only a conflict needs it.
+        from ..declare.rewrites import taken_back
+
+        return taken_back(manager, path, live)
 
     def _deleted(self, job: DeclareJob, _answer: Manifest | None) -> bool:
         if not self._check_mode:

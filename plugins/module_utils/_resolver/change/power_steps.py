@@ -11,7 +11,6 @@ from ..api.manifest import Manifest, Progress
 from ..api.write import merge_patch
 from ..kubevirt.vm import failures
 from ..kubevirt.vm.readiness import same_status
-from ..ownership.writers import REVERTED, writer_claim
 from ..preflight.lost_objects import power_problem
 from ..preflight.object_keys import ObjectToRead, keys_for_expansion
 from . import power
@@ -142,6 +141,9 @@ class _PowerSteps:
         # KubeVirt would reject a dry run that is too early.
         dry_run = sent.supports_dry_run and not decision.wait_for
         place = job.key.namespace, job.key.name
+        # Only a VM that gets a request needs it.
+        from ..ownership.writers import REVERTED, writer_claim
+
         claim = writer_claim(vm, power.changed_fields(request.state, vm), self._field_manager)
         return Act(
             (sent.write(*place, dry_run=False),),

@@ -9,9 +9,6 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields, schema
 from ..api.managed_fields import FieldPath, TakeOver, is_inside, keep_managers
 from ..api.tree import copy, leaves, remove_at, set_at, value_at
-from ..ownership.take_over import managers_to_take
-from ..ownership.writers import field_conflict
-from . import rewrites
 
 NONE = "none"
 CREATE = "create"
@@ -108,9 +105,10 @@ def present(
     # The object must be valid after the patch: interfaces must not go without their networks. And admission writes
     # templates of volumes anew with a patch, so that they would be shared, and stay without their volume.
     if any(is_inside(field, _POD) for field in to_patch):
-        to_patch |= largest(
-            field for field in removed if is_inside(field, _POD) or is_inside(field, rewrites.TEMPLATES)
-        )
+        # Only a VM has such fields.
+        from .rewrites import TEMPLATES
+
+        to_patch |= largest(field for field in removed if is_inside(field, _POD) or is_inside(field, TEMPLATES))
         to_patch = {
             field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
         }
@@ -152,14 +150,34 @@ def _conflict(
     changed: Iterable[FieldPath], others: Iterable[tuple[str, set[FieldPath]]], live: dict[str, Any]
 ) -> str | None:
     """The conflict of changed fields that other managers own, in the API server's words."""
+    # The declared value may contain a part of theirs; only the server knows whether that conflicts.
+    owned = [
+        (manager, field)
+        for manager, fields in others
+        for field in changed
+        if any(is_inside(owned_field, field) for owned_field in fields)
+    ]
+    if not owned:
+        return None
+    from ..ownership.writers import field_conflict
+    from .rewrites import remedies, taken_back
+
     conflicts: dict[str, list[str]] = {}
-    for manager, fields in others:
-        for field in changed:
-            # The declared value may contain a part of theirs; only the server knows whether that conflicts.
-            owned = any(is_inside(owned_field, field) for owned_field in fields)
-            if owned and not rewrites.taken_back(manager, field, live):
-                conflicts.setdefault(manager, []).append(".".join(field))
-    return f"{field_conflict(conflicts, live)}{rewrites.remedies(conflicts, live)}" if conflicts else None
+    for manager, field in owned:
+        if not taken_back(manager, field, live):
+            conflicts.setdefault(manager, []).append(".".join(field))
+    return f"{field_conflict(conflicts, live)}{remedies(conflicts, live)}" if conflicts else None
+
+
+def managers_to_take(
+    live: dict[str, Any], fields: Mapping[FieldPath, Any], own: str, take_over: TakeOver
+) -> tuple[str, ...]:
+    """The managers to take over that own some of the fields. See `ownership.take_over`."""
+    if take_over is keep_managers:
+        return ()
+    from ..ownership.take_over import owners_to_take
+
+    return owners_to_take(live, fields, own, take_over)
 
 
 def changed_fields(plan: Plan) -> set[FieldPath]:

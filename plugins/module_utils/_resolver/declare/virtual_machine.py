@@ -17,10 +17,9 @@ from ..kubevirt.instancetype.infer import IGNORE
 from ..kubevirt.vm import vmi
 from ..kubevirt.vm.readiness import run_strategy
 from ..kubevirt.vm.vmi import guest_figures
-from ..ownership.take_over import managers_to_take
 from ..ownership.writers import field_conflict
 from . import rewrites
-from .plan import APPLY, Plan, largest_removed, present
+from .plan import APPLY, Plan, largest_removed, managers_to_take, present
 from .plugged import adapted, is_part_of, unplug_patch
 from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING
 from .vm.manifest import DEFAULT_MEMORY

@@ -31,13 +31,11 @@ def parse_take_over(option: Any) -> TakeOver:
     return lambda manager: manager in names
 
 
-def managers_to_take(live: Manifest, fields: Mapping[FieldPath, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
+def owners_to_take(live: Manifest, fields: Mapping[FieldPath, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
     """The managers to take over that own some of the fields.
 
     fields: field → its declared value; None for fields that are no longer declared.
     """
-    if take_over is keep_managers:
-        return ()
     owners = (
         manager
         for entry in entries(live)

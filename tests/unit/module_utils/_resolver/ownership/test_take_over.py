@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.declare.plan import managers_to_take
 from plugins.module_utils._resolver.ownership import take_over
 
 FIELDS: dict[tuple[str, ...], Any] = {
@@ -79,9 +80,9 @@ def test_only_owners_of_the_fields_are_taken_over() -> None:
         entry("virtshape", KUBECTL_FIELDS),
     )
     everybody = take_over.parse_take_over(True)
-    assert take_over.managers_to_take(live, FIELDS, "virtshape", everybody) == ("virtctl",)
-    assert take_over.managers_to_take(live, FIELDS, "virtshape", take_over.keep_managers) == ()
-    assert take_over.managers_to_take({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
+    assert managers_to_take(live, FIELDS, "virtshape", everybody) == ("virtctl",)
+    assert managers_to_take(live, FIELDS, "virtshape", take_over.keep_managers) == ()
+    assert managers_to_take({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
 
 
 def test_declared_fields_become_ours_and_others_stay() -> None:
