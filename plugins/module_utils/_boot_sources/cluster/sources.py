@@ -7,6 +7,7 @@ A DataSource moves when its new volume is filled; until then VMs are made of the
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -194,9 +195,9 @@ def _with_live_spec(manifest: Manifest, live: Manifest) -> Manifest:
 
 def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest: Manifest, admitted: Manifest) -> None:
     manager = session.field_manager
-    lacks = plan.present(manifest, admitted, None, manager)
     created = plan.present(manifest, None, None, manager)
     mutators = Mutators(session)
+    lacks = partial(plan.present, manifest, admitted, None, manager)
     for deviation in answered(created, None, admitted, lacks, manager).deviations:
         cause = mutators.of(KINDS[_CRON], namespace_of(manifest))
         boot_source.job.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(cause)}")

@@ -331,7 +331,7 @@ class DeclareSteps:
 
         goal, planned, live = job.goal, job.goal.plan, answer or {}
         try:
-            rest = self._kind.rest(goal.manifest, live, self._ownership.manager)
+            rest = partial(self._kind.rest, goal.manifest, live, self._ownership.manager)
             turned = answered(planned, job.before.live, live, rest, self._ownership.manager)
         except FieldError:
             # The cluster's KubeVirt is newer than this collection.

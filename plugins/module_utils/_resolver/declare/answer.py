@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, schema
@@ -47,22 +47,29 @@ class Answered(NamedTuple):
     deviations: tuple[Deviation, ...] = ()
 
 
-def answered(step: Plan, live: Manifest | None, answer: Manifest, rest: Plan, manager: str) -> Answered:
+def answered(
+    step: Plan, live: Manifest | None, answer: Manifest, plan_rest: Callable[[], Plan], manager: str
+) -> Answered:
     """The plan to create or apply an object, as it turned out.
 
-    live: the object before, or None. answer: the object after the apply or its dry run. rest: the plan of the same
-    declaration for the answer. manager: our field manager.
+    live: the object before, or None. answer: the object after the apply or its dry run. plan_rest: the plan of the
+    same declaration for the answer; most answers need none. manager: our field manager.
     The action is NONE if neither the fields that the plan wanted to change nor the rest of the spec nor our managed
     fields have changed. A value that the answer adds to a declared list or object is no deviation.
     Raises FieldError if an object cannot be parsed.
     """
     expected = {**merged(step, live), "metadata": answer["metadata"]}
     planned = {*managed_fields.leaf_fields(step.before), *managed_fields.leaf_fields(step.after)}
-    as_planned = rest.action == NONE and all(
+    metadata = {"metadata": step.manifest["metadata"]}
+    as_planned = all(
         value_at(answer, field) == value_at(step.after, field) for field in planned if field[0] == "metadata"
-    )
-    if as_planned and (live is None or (planned and _body(answer) == _body(expected))):
-        # Most answers end here. The additions of admission to a new object are of no interest.
+    ) and all(value_at(answer, field) == value for field, value in managed_fields.leaf_fields(metadata).items())
+    if as_planned and live is not None and planned and _body(answer) == _body(expected):
+        # Most answers end here.
+        return Answered(step, expected)
+    rest = plan_rest()
+    if as_planned and live is None and rest.action == NONE:
+        # The additions of admission are of no interest.
         return Answered(step, expected)
     type_name = schema.type_of(step.manifest)
     after, wanted = _canonical(type_name, answer), _canonical(type_name, step.manifest)

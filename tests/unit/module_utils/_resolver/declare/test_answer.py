@@ -46,7 +46,7 @@ def turned(declared: Manifest, live: Manifest | None, answer: Manifest, **option
         fields = None if item is None else managed_fields.applied_fields(item, "virtshape")
         return plan.present(declared, item, fields, "virtshape", **more)
 
-    return answered(planned(live, **options), live, answer, planned(answer), "virtshape")
+    return answered(planned(live, **options), live, answer, lambda: planned(answer), "virtshape")
 
 
 def told(result: Answered) -> list[str]:
@@ -192,7 +192,7 @@ def test_next_run_may_declare_more() -> None:
     declared = vm()
     step = plan.present(declared, None, None)
     rest = plan.Plan(plan.APPLY, declared, {}, {"spec": {"template": {"spec": {"evictionStrategy": "None"}}}})
-    assert answered(step, None, owned(vm(), declared), rest, "virtshape").deviations == ()
+    assert answered(step, None, owned(vm(), declared), lambda: rest, "virtshape").deviations == ()
 
 
 def test_empty_values_that_are_not_stored_are_there() -> None:
