@@ -6,6 +6,7 @@ import graphlib
 from pathlib import Path
 
 from plugins.module_utils._boot_sources.vm_options import BOOT_SOURCES
+from plugins.module_utils._capacity.cluster.vm_capacity import Capacity
 from plugins.module_utils._capacity.vm_options import CAPACITY
 from plugins.module_utils._git.cluster.rendered_state import RENDERED
 from plugins.module_utils._templates.vm_options import TEMPLATES
@@ -217,7 +218,7 @@ def test_only_the_state_rendered_loads_its_code() -> None:
 def test_the_core_names_no_option_of_a_capability() -> None:
     tables = (BOOT_SOURCES, TEMPLATES, CAPACITY)
     options = {path for table in tables for path in (*table.rows, *table.settings) if "." not in path}
-    options |= {"diagnosis", "export", *RENDERED.options, RENDERED.name}
+    options |= {"diagnosis", "export", *RENDERED.options, RENDERED.name, *Capacity.kept}
     # A disk has a size too, catalogs a version. Whether a volume without labels is an error depends on who infers.
     options -= {"size", "kubevirt_version", "infer_from_registry"}
     named = [

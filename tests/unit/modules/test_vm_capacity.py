@@ -9,6 +9,7 @@ from capacity_cluster import SPACE, Manifest, Run
 from scripted_server import Store, forbidden
 
 QUOTAS, NODES = f"{SPACE}/resourcequotas", "/api/v1/nodes"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 
 
 def store(quota: str = "100Gi") -> Store:
@@ -54,6 +55,14 @@ def test_warn_reports_and_declares(run: Run) -> None:
     assert result["changed"] and (item["will_run"]["evaluated"], item["will_run"]["fits"]) == (True, False)
     # Both checks say why.
     assert "team" in item["will_run"]["problem"] and "; " in item["will_run"]["problem"]
+
+
+def test_result_of_a_failed_vm_has_the_verdict(run: Run) -> None:
+    cluster = store("1Gi")
+    cluster.answers["PATCH", f"{VMS}/a"] = forbidden("virtualmachines")
+    result = declared(run, cluster, vm("a", "20Gi"), preflight_quota="warn")
+    (item,) = result["results"]
+    assert result["failed"] and item["failed"] and not item["will_run"]["fits"]
 
 
 def test_only_vms_that_will_run_are_judged(run: Run) -> None:

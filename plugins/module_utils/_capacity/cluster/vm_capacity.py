@@ -19,6 +19,7 @@ from ..vm_options import PLACEMENT, QUOTA
 Options = dict[str, Any]
 
 _OPTIONS: Final = (QUOTA, PLACEMENT)
+_VERDICT: Final = "will_run"
 
 
 class _Verdicts(NamedTuple):
@@ -36,6 +37,8 @@ class _Verdicts(NamedTuple):
 
 
 class Capacity(VMExtension):
+    kept = (_VERDICT,)
+
     @property
     def complete(self) -> tuple[Step, ...]:
         return (Step("capacity", prepare=self._note_verdicts),)
@@ -49,7 +52,7 @@ class Capacity(VMExtension):
                 {
                     "namespace": key[0],
                     "name": key[1],
-                    "will_run": will_run,
+                    _VERDICT: will_run,
                     "kind": "VirtualMachine",
                     "action": "none",
                     "changed": False,
@@ -60,7 +63,7 @@ class Capacity(VMExtension):
             ]
             raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
         for job in jobs:
-            job.goal.facts["will_run"] = verdicts.get((job.key.namespace, job.key.name))
+            job.goal.facts[_VERDICT] = verdicts.get((job.key.namespace, job.key.name))
 
     def obstacle(self, vm: Manifest) -> str | None:
         found = next(iter(self._judge([vm]).verdicts.values()), None)

@@ -83,7 +83,7 @@ class Declaration:
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
-    states: further states of objects.
+    states: further states of objects. kept: words of results that those of failed objects keep.
     created: the manifests that a declaration of a new object would send. collisions: the findings about each manifest
     beside the others, where no cluster is asked.
     """
@@ -102,6 +102,7 @@ class Declaration:
     describe: Describe = lambda _job: {}
     select: Callable[[Params, Task], Params] = lambda params, _task: params
     states: Sequence[TaskState] = ()
+    kept: tuple[str, ...] = ()
     created: Created = lambda _options, manifest, _release: [manifest]
     collisions: Callable[[Sequence[Manifest]], Iterable[list[Finding]]] = lambda _manifests: ()
 
@@ -289,7 +290,7 @@ class Declaration:
             task.warnings += restart_warning(waiting, task.check_mode, "set restart: if_required")
         if any(job.failed for job in jobs):
             done = joined_counts(_counts([job for job in jobs if not job.failed]))
-            return failed_result(params, self.nouns, result, done)
+            return failed_result(params, self.nouns, result, done, more_keys=self.kept)
         return {**result, "msg": _message(self.nouns, jobs, results, task.check_mode)}
 
 

@@ -20,7 +20,7 @@ _LONG_NAME = 100
 # The API server puts this before the words of a policy.
 _POLICY: Final = re.compile(r"^Validation failed for ValidatingAdmissionPolicy '[^']*' with binding '[^']*': ")
 # The keys kept of a failed object, so that the results fit on a screen.
-_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
+_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
 
 
 def changed_result(params: Params, task: Task, noun: str, participle: str, result: dict[str, Any]) -> Result:

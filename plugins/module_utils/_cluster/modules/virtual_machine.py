@@ -83,6 +83,7 @@ def module(table: Table = VM, extensions: Sequence[type[VMExtension]] = (), stat
         selectors=_SELECTORS,
         select=with_vms_to_delete,
         states=states,
+        kept=tuple(word for extension in extensions for word in extension.kept),
         created=partial(_created, extensions),
         collisions=_collisions,
     ).module()
