@@ -44,8 +44,8 @@ class VMExtension:
     """A capability's addition to a task that declares VMs.
 
     checks: further findings about a VM that KubeVirt admits. needs_connection: options that need an answer of a server,
-    each with what to set instead. needs_none: values of these options that need none. kept: what it adds to results that
-    those of failed VMs keep.
+    each with what to set instead. needs_none: values of these options that need none. kept: what it adds to results
+    that those of failed VMs keep.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()

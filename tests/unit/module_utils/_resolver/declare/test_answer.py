@@ -70,6 +70,23 @@ def test_plan_holds_where_the_answer_is_as_planned() -> None:
     assert (created.plan.action, created.deviations) == (plan.CREATE, ())
 
 
+def test_new_object_is_planned_again_only_for_other_values() -> None:
+    def never() -> plan.Plan:
+        raise AssertionError("planned again")
+
+    memory = (*TEMPLATE, "domain", "memory", "guest")
+    declared = vm((memory, "2048Mi"), (TOLERATIONS, [{"key": "a"}]))
+    unset = vm((memory, "2048Mi"), (TOLERATIONS, [{"key": "a"}]), (EVICTION, ""))
+    step = plan.present(unset, None, None, "virtshape")
+    more = vm((memory, "2048Mi"), (TOLERATIONS, [{"key": "b"}, {"key": "a"}]), (EVICTION, "External"))
+    assert answered(step, None, owned(more, unset), never, "virtshape").plan.action == plan.CREATE
+    with pytest.raises(AssertionError, match="planned again"):
+        answered(step, None, owned(vm((memory, "4Gi"), (TOLERATIONS, [{"key": "a"}])), unset), never, "virtshape")
+    for tolerations in ([{"key": "a"}], [{"key": "b"}, {"key": "a"}]):
+        equal = turned(declared, None, owned(vm((memory, "2Gi"), (TOLERATIONS, tolerations)), declared))
+        assert (equal.plan.action, told(equal)) == (plan.CREATE, [])
+
+
 def test_filled_in_value_is_no_change() -> None:
     declared = vm((INTERFACES, [BARE]))
     live = owned(vm((INTERFACES, [MAC])), declared)
@@ -189,10 +206,12 @@ def test_what_else_changes_in_the_spec() -> None:
 
 
 def test_next_run_may_declare_more() -> None:
-    declared = vm()
-    step = plan.present(declared, None, None)
+    declared = vm((("metadata", "labels"), {"app": "web"}))
+    live = owned(vm(), vm())
+    step = plan.present(declared, live, managed_fields.applied_fields(live, "virtshape"), "virtshape")
     rest = plan.Plan(plan.APPLY, declared, {}, {"spec": {"template": {"spec": {"evictionStrategy": "None"}}}})
-    assert answered(step, None, owned(vm(), declared), lambda: rest, "virtshape").deviations == ()
+    answer = owned(vm((("metadata", "labels"), {"app": "web"}), (TOLERATIONS, [{"key": "a"}])), declared)
+    assert answered(step, live, answer, lambda: rest, "virtshape").deviations == ()
 
 
 def test_empty_values_that_are_not_stored_are_there() -> None:
