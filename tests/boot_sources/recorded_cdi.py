@@ -15,7 +15,8 @@ import collection_path  # noqa: F401  # pylint: disable=unused-import
 import urllib3
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session, _Outage
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.sender import Request
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 
 Case = dict[str, Any]
 
@@ -37,11 +38,9 @@ _URLS = {"http": f"http://{HOST}", "https": f"https://{HOST}:443", "bare": f"{HO
 class RecordedSession(Session):
     """A session whose requests a recording's cluster answers; those that retry do it as with any."""
 
-    def __init__(self, case: Case) -> None:  # pylint: disable=super-init-not-called
-        self.retry_timeout = 0.0
-        self.is_dry_run = False
-        self._renewals = 0
-        self._outage = _Outage()
+    def __init__(self, case: Case) -> None:
+        super().__init__({"host": "https://api.test", "api_key": "none", "retry_timeout": 0})
+        self._sender.once = self._once  # type: ignore[method-assign]
         self.requests: list[Case] = []
         self._given = case["given"]
         self._refusals = [r for r in case["expect"]["requests"] if r["status"] >= 400 and r["method"] != "GET"]
@@ -61,10 +60,6 @@ class RecordedSession(Session):
             self._existed.add(key)
 
     @property
-    def host(self) -> str:
-        return "https://api.test"
-
-    @property
     def has_volumes(self) -> bool:
         """Whether there is a claim or a DataVolume in the beginning."""
         return any(plural != "datasources" for plural, _name in self._existed)
@@ -82,11 +77,12 @@ class RecordedSession(Session):
             result.append({"existed": key in self._existed, "object": plain})
         return result
 
-    def _once(self, method: str, path: str, query: Any, body: Any, content_type: str, _accept: str) -> Any:
-        sent = None if body is None else json.loads(body)
+    def _once(self, request: Request) -> Any:
+        method, path = request.method, request.path
+        sent = None if request.body is None else json.loads(request.body)
         entry: Case = {"method": method, "path": path}
         if sent is not None:
-            entry.update(body=_plain(sent), content_type=content_type)
+            entry.update(body=_plain(sent), content_type=request.content_type)
         self.requests.append(entry)
         try:
             answer = self._answer(method, path, sent)

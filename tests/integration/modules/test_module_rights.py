@@ -14,7 +14,7 @@ from loopback_registry import loopback_registry
 
 from local_cluster import pki
 from plugins.module_utils._cluster.client.errors import ApiError
-from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.client.sender import Sender
 from plugins.module_utils._resolver.api.kinds import KINDS, Kind
 from rights_support import (
     CHECKOUT,
@@ -42,15 +42,15 @@ FURTHER = pytest.mark.nightly("a further right of a long play; every fourth of t
 def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The requests that the API server forbids from now on, also those without which a module goes on in silence."""
     result: list[str] = []
-    original = Session._refusal
+    original = Sender._refusal
 
-    def refusal(self: Session, *arguments: Any) -> Any:
+    def refusal(self: Sender, *arguments: Any) -> Any:
         error = original(self, *arguments)
         if isinstance(error, ApiError) and error.code == 403:
             result.append(error.message)
         return error
 
-    monkeypatch.setattr(Session, "_refusal", refusal)
+    monkeypatch.setattr(Sender, "_refusal", refusal)
     return result
 
 

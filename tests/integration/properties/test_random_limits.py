@@ -66,11 +66,11 @@ class Answer(NamedTuple):
 def ask(session: Session, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
     """The outcome of a dry run."""
     query = "dryRun=All" + ("&fieldManager=test&force=true" if "apply" in content_type else "")
-    response = session._open(
+    response = session._sender._open(
         method,
         f"{path}?{query}",
         body=json.dumps(body).encode(),
-        headers={**session._credentials(), "Content-Type": content_type, "Accept": "application/json"},
+        headers={**session._sender._credentials(), "Content-Type": content_type, "Accept": "application/json"},
     )
     answer = json.loads(response.read())
     said = [

@@ -20,8 +20,8 @@ PROGRAM = f"""
 import importlib, json, sys
 for name in {MODULES}:
     importlib.import_module(name)
-from {PACKAGE}.module_utils._cluster.client.session import Session
-Session(json.loads(sys.argv[1]))._credentials()
+from {PACKAGE}.module_utils._cluster.client.sender import Sender
+Sender(json.loads(sys.argv[1]))._credentials()
 print("kubernetes" in sys.modules)
 """
 TOKEN = {"token": "t"}

@@ -12,7 +12,8 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest, Progress
 from ..client.concurrency import Backoff, map_concurrently, seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..client.session import PASSING, Session
+from ..client.sender import PASSING
+from ..client.session import Session
 
 _VOLUME = "DataVolume"
 _VM = "VirtualMachine"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._cluster.client import sender
 from plugins.module_utils._cluster.client import session as sessions
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._cluster.client.session import Session
@@ -217,14 +218,14 @@ def test_compressed_response_is_read(answer: bytes) -> None:
     ],
 )
 def test_dripping_response_is_stopped(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
-    monkeypatch.setattr(sessions, "_DEADLINE", 0.2)
+    monkeypatch.setattr(sender, "_DEADLINE", 0.2)
     late = pytest.raises(ConnectionFailed, match="the server did not complete its answer in time")
     with server(begun, drip=b" ") as (session, _asked), late:
         session.list(VM, "shop")
 
 
 def test_oversized_response_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_LARGEST", 2**20)
+    monkeypatch.setattr(sender, "_LARGEST", 2**20)
     begun = b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
     too_much = pytest.raises(ConnectionFailed, match="answered with more than 1 MiB")
     with server(begun, drip=b" " * 2**16) as (session, _asked), too_much:

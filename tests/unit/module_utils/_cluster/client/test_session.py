@@ -15,9 +15,10 @@ import yaml
 from tls_server import with_tls
 
 from local_cluster import pki
-from plugins.module_utils._cluster.client import session as module
+from plugins.module_utils._cluster.client import sender as module
 from plugins.module_utils._cluster.client.concurrency import TokenBucket
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._cluster.client.sender import Sender
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import kinds
 from plugins.module_utils._resolver.api.write import apply
@@ -331,10 +332,10 @@ def test_certificate_is_checked_for_the_host_name(
 def test_credentials_are_kept_for_a_while(
     server: Server, monkeypatch: pytest.MonkeyPatch, seconds: float, expected: list[str]
 ) -> None:
-    monkeypatch.setattr(f"{Session.__module__}._HEADERS_TTL", seconds)
+    monkeypatch.setattr(f"{Sender.__module__}._HEADERS_TTL", seconds)
     tokens = iter(["first", "second"])
     way = session(server)
-    monkeypatch.setattr(way._settings, "authorization", lambda: next(tokens))
+    monkeypatch.setattr(way._sender._settings, "authorization", lambda: next(tokens))
     server.answers = [OK, OK]
     way.request("GET", "/x")
     way.request("GET", "/x")
@@ -345,7 +346,7 @@ def test_credentials_are_kept_for_a_while(
 def test_always_rejected_tokens_are_renewed_only_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     way = session(server)
     tokens = iter(range(100))
-    monkeypatch.setattr(Session, "_credentials", lambda _session: {"Authorization": str(next(tokens))})
+    monkeypatch.setattr(Sender, "_credentials", lambda _sender: {"Authorization": str(next(tokens))})
     server.answers = [status(401)] * 3
     for tried in (2, 3):
         with pytest.raises(ApiError):
@@ -468,18 +469,18 @@ def test_request_has_credentials_and_impersonation_headers(server: Server, metho
 
 def test_credentials_are_renewed_by_one_thread(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     way = session(server)
-    original = Session._once
+    original = Sender.once
     connected: list[str] = []
 
-    def once(own: Session, *arguments: Any) -> Any:
+    def once(own: Sender, *arguments: Any) -> Any:
         try:
             return original(own, *arguments)
         except ApiError:
             own._renewals += 1  # as another thread does in between
             raise
 
-    monkeypatch.setattr(Session, "_once", once)
-    monkeypatch.setattr(Session, "_connect", lambda _session: connected.append("anew"))
+    monkeypatch.setattr(Sender, "once", once)
+    monkeypatch.setattr(Sender, "_connect", lambda _sender: connected.append("anew"))
     server.answers = [status(401), OK]
     assert way.request("GET", "/x") == {}
     assert (len(server.seen), connected) == (2, [])

@@ -1,5 +1,6 @@
 """The API server's warnings as those of a task."""
 
+from plugins.module_utils._cluster.client.sender import _keep_warnings
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.modules.results import group_warnings, server_warnings
 from scripted_server import VMS, Store, session_with
@@ -11,7 +12,7 @@ def kept(*warnings: tuple[str, str]) -> Session:
     """A session that has got warnings: (header, object)."""
     with session_with(Store({VMS: []})) as session:
         for text, label in warnings:
-            session._keep_warnings([f'299 - "{text}"'], label)
+            _keep_warnings([f'299 - "{text}"'], label, session.warnings)
         return session
 
 
