@@ -141,7 +141,7 @@ def test_forwarded_port_counts_only_on_this_machine(monkeypatch: pytest.MonkeyPa
     assert found["vm-1.shop"]["vm_vmi"]["ssh"] == {"host": "127.0.0.1", "port": 40022}
     assert Server().hosts(interface="default")[0]["vm-1.shop"]["ansible_host"] == "10.0.0.7"
     with session_with(Server().answer) as session:
-        session.host = "https://cluster.example.com"
+        session._sender.host = "https://cluster.example.com"
         found, _warnings = hosts(session, DEFAULTS, vm_resources)
     assert found["vm-1.shop"]["ansible_host"] == "10.0.0.7" and "ansible_port" not in found["vm-1.shop"]
 
