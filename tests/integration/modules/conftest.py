@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
+from old_discovery import Discoverer
 from plugging_support import ROOT
 from webhook_support import Webhook, webhook
 
@@ -67,7 +68,7 @@ def shop(task: Task, namespace: str) -> str:
 def api(cluster: Path) -> Any:
     """The cluster without this collection: kubernetes' dynamic client."""
     with config.new_client_from_config(str(cluster)) as connection:
-        yield dynamic.DynamicClient(connection)
+        yield dynamic.DynamicClient(connection, discoverer=Discoverer)
 
 
 @pytest.fixture

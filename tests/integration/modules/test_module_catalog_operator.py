@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import config, dynamic
+from old_discovery import Discoverer
 
 from modules_support import Task, objects
 
@@ -41,7 +42,7 @@ def test_one_owner_at_a_time(own_cluster: Path) -> None:
         return result
 
     with config.new_client_from_config(str(own_cluster)) as connection:
-        api = dynamic.DynamicClient(connection)
+        api = dynamic.DynamicClient(connection, discoverer=Discoverer)
         there = info()["objects"]
         assert info()["enabled"] and there > 100
         task.refused("catalog", **{OPTION: "fail", **COMMON})

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
+from old_discovery import Discoverer
 
 from modules_support import Task, by_name, vm, warned
 from plugins.module_utils._resolver.change.power import STATES
@@ -50,7 +51,7 @@ def policy(cluster: Path, namespace: str) -> Iterator[None]:
         "validations": [{"expression": "has(object.metadata.labels) && 'team' in object.metadata.labels"}],
     }
     with config.new_client_from_config(str(cluster)) as connection:
-        resources = dynamic.DynamicClient(connection).resources
+        resources = dynamic.DynamicClient(connection, discoverer=Discoverer).resources
         binding = {"policyName": namespace, "validationActions": ["Deny"]}
         made = {"ValidatingAdmissionPolicy": spec, "ValidatingAdmissionPolicyBinding": binding}
         kinds = {kind: resources.get(api_version="admissionregistration.k8s.io/v1", kind=kind) for kind in made}

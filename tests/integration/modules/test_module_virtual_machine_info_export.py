@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
+from old_discovery import Discoverer
 
 from modules_support import Task, objects, server_side_apply, vm
 
@@ -101,7 +102,7 @@ def test_target_cluster_without_the_instancetype(task: Task, shop: str, oldest_c
     with contextlib.ExitStack() as stack:
         connection = stack.enter_context(config.new_client_from_config(str(oldest_cluster)))
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": place}})
-        apply(dynamic.DynamicClient(connection), result["manifests"])
+        apply(dynamic.DynamicClient(connection, discoverer=Discoverer), result["manifests"])
     there = Task(oldest_cluster, place)
     here, after = expanded(task, shop), expanded(there, place)
     for name, template in here.items():

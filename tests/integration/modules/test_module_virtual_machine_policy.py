@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
+from old_discovery import Discoverer
 from waiting import wait_until
 
 from modules_support import Task, live, objects, vm, warned
@@ -24,7 +25,7 @@ def own_cluster(start_cluster: Callable[..., dict[str, Any]]) -> Path:
 
 def test_a_vm_under_each_reference_policy(own_cluster: Path) -> None:
     with config.new_client_from_config(str(own_cluster)) as connection:
-        api = dynamic.DynamicClient(connection)
+        api = dynamic.DynamicClient(connection, discoverer=Discoverer)
         for policy in ("reference", "expand", "expandAll"):
             namespace = f"{policy.lower()}-{uuid.uuid4().hex[:8]}"
             client.CoreV1Api(connection).create_namespace({"metadata": {"name": namespace}})
@@ -45,7 +46,7 @@ def _configure(api: Any, configuration: dict[str, Any]) -> None:
 
 def test_a_device_that_kubevirt_does_not_permit(own_cluster: Path) -> None:
     with config.new_client_from_config(str(own_cluster)) as connection:
-        api = dynamic.DynamicClient(connection)
+        api = dynamic.DynamicClient(connection, discoverer=Discoverer)
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": "devices"}})
         task = Task(own_cluster, "devices")
         gpu = {"name": "g", "device_name": "example.com/T4"}
@@ -120,7 +121,7 @@ def test_a_required_instancetype_is_expanded(own_cluster: Path) -> None:
     namespace = f"limits-{uuid.uuid4().hex[:8]}"
     task = Task(own_cluster, namespace)
     with config.new_client_from_config(str(own_cluster)) as connection:
-        api = dynamic.DynamicClient(connection)
+        api = dynamic.DynamicClient(connection, discoverer=Discoverer)
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": namespace}})
         limit = {"name": namespace, "namespaces": [namespace], "require": ["instancetype"], "max_cpu": 1}
         definitions = [{"series": {namespace: {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}]
