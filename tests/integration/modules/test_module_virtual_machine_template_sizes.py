@@ -38,7 +38,8 @@ def openshift_template(namespace: str) -> dict[str, Any]:
 
 def test_users_of_a_converted_template_choose_the_size(task: Task, api: Any, shop: str) -> None:
     types = objects(api, "VirtualMachineInstancetype")
-    catalog = [{**item.to_dict(), "kind": "VirtualMachineInstancetype"} for item in types.get(namespace=shop).items]
+    found = types.get(namespace=shop).to_dict()["items"]
+    catalog = [{**item, "kind": "VirtualMachineInstancetype"} for item in found]
     new = convert(openshift_template(shop), Sources((), catalog), NEWEST).manifest
     assert {entry["name"]: entry.get("value") for entry in new["spec"]["parameters"]} == {
         "NAME": None,
