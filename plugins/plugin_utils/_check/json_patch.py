@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ...module_utils._resolver.api.tree import copy
+from ...module_utils._resolver.api.tree import copy, unescaped
 
 DIRECTIVE: Final = "$patch"
 REPLACE: Final = "replace"
@@ -71,7 +71,7 @@ def _apply(whole: dict[str, Any], operation: dict[str, Any]) -> None:
 
 
 def _steps(pointer: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
+    return [unescaped(step) for step in pointer.split("/")]
 
 
 def _value(whole: Any, steps: Iterable[str]) -> Any:

@@ -143,9 +143,7 @@ def name_of(options: Mapping[str, Any]) -> str:
 
 def is_missing(options: Mapping[str, Any]) -> bool:
     """Whether none of the files of the default kubeconfig exists, which counts without the option."""
-    return options.get("kubeconfig") is None and not any(
-        Path(path).expanduser().exists() for path in _default().split(os.pathsep) if path
-    )
+    return options.get("kubeconfig") is None and not any(path.exists() for path in _paths(_default()))
 
 
 def read(options: Mapping[str, Any]) -> Access | None:
@@ -174,9 +172,13 @@ def _default() -> str:
     return os.environ.get("KUBECONFIG") or _DEFAULT
 
 
+def _paths(source: str) -> list[Path]:
+    return [Path(path).expanduser() for path in source.split(os.pathsep) if path]
+
+
 def _files(name: str, source: str | None) -> dict[str, dict[str, Any]]:
     """The contents of the files by their paths. Of several paths, and of the default, some files may be missing."""
-    paths = [Path(path).expanduser() for path in (source or _default()).split(os.pathsep) if path]
+    paths = _paths(source or _default())
     if source and not any(path.is_file() for path in paths):
         # A path may contain a colon.
         path = Path(source).expanduser()

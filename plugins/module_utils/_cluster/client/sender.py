@@ -33,7 +33,8 @@ _HEADERS_TTL: Final = 1.0
 # If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
 
-_CHUNK: Final = 65536
+CHUNK: Final = 65536
+"""Bytes of an answer that are read at once."""
 _HEADER: Final = (
     "a credential or name has characters that no HTTP header may have, such as a line break; check api_key, username,"
     " password, impersonate_user, impersonate_groups, and the token in the kubeconfig"
@@ -228,7 +229,7 @@ class Sender:
         """The whole body, decompressed."""
         parts, length = [], 0
         try:
-            for part in response.stream(_CHUNK, decode_content=True):
+            for part in response.stream(CHUNK, decode_content=True):
                 parts.append(part)
                 length += len(part)
                 if length > _LARGEST:

@@ -16,7 +16,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import APPLY, RetrySafety, Write
 from .concurrency import Backoff, raise_if_stopped
 from .errors import ApiError, ConnectionFailed
-from .sender import Request, Sender
+from .sender import CHUNK, Request, Sender
 from .transport import urllib3
 
 _JSON: Final = "application/json, */*"
@@ -33,7 +33,6 @@ _ENDLESS: Final = (
 # as emojis, must not be escaped.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
-_CHUNK: Final = 65536
 # Inside the class, `list` is the method.
 _Items = list[dict[str, Any]]
 
@@ -273,6 +272,6 @@ def _encoded(body: Any) -> bytes:
 
 def _lines(response: Any) -> Iterator[bytes]:
     partial = b""
-    for chunk in response.stream(_CHUNK, decode_content=True):
+    for chunk in response.stream(CHUNK, decode_content=True):
         *lines, partial = (partial + chunk).split(b"\n")
         yield from (line for line in lines if line.strip())

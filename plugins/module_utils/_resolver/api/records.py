@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from .keys import EXPANDED_FIELDS_ANNOTATION
 from .manifest import Manifest
 from .matcher import MATCHER_FIELDS, MatcherField
+from .tree import unescaped
 
 Path = tuple[str, ...]
 """A field below a VM's spec, in which items of lists go by their names."""
@@ -31,7 +32,7 @@ def expanded_fields(vm: Manifest) -> list[Path]:
     """The paths that the annotation has; none if it is unreadable."""
     text = (vm["metadata"].get("annotations") or {}).get(EXPANDED_FIELDS_ANNOTATION) or "[]"
     try:
-        paths = [tuple(_unescaped(part) for part in pointer.split("/")[1:]) for pointer in json.loads(text)]
+        paths = [tuple(unescaped(part) for part in pointer.split("/")[1:]) for pointer in json.loads(text)]
     except (ValueError, TypeError, AttributeError):
         return []
     return [path for path in paths if path]
@@ -46,7 +47,3 @@ def revision_of(vm: Manifest, matcher_field: MatcherField) -> Manifest | None:
 def of_revisions(vm: Manifest, specs: Mapping[MatcherField, Manifest | None]) -> dict[MatcherField, Manifest | None]:
     """The specs that KubeVirt applies to a VM: not those of which the VM has the values."""
     return {field: spec for field, spec in specs.items() if field.recorded_in(vm) is None}
-
-
-def _unescaped(part: str) -> str:
-    return part.replace("~1", "/").replace("~0", "~")

@@ -138,6 +138,29 @@ def apply_merge_patch(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, 
     return result
 
 
+def merge_patch_between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that makes `before` `after`."""
+    patch: dict[str, Any] = dict.fromkeys(before.keys() - after.keys())
+    for key, value in after.items():
+        old = before.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            if below := merge_patch_between(old, value):
+                patch[key] = below
+        elif old != value:
+            patch[key] = value
+    return patch
+
+
+def escaped(key: str) -> str:
+    """A key as a JSON pointer (RFC 6901) has it."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def unescaped(key: str) -> str:
+    """A key of a JSON pointer (RFC 6901)."""
+    return key.replace("~1", "/").replace("~0", "~")
+
+
 def reverse_merge_patch(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """The JSON merge patch that makes `apply_merge_patch(base, patch)` the base again."""
     result: dict[str, Any] = {}

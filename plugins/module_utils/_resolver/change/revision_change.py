@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
-from ..api.tree import apply_merge_patch
+from ..api.tree import apply_merge_patch, merge_patch_between
 from ..guest.effect import GuestEffect
 from ..kubevirt.instancetype import decode, revision_names
 from ..kubevirt.instancetype.revision_names import generation_of
@@ -87,8 +87,6 @@ def _expanded_again(before: Drift, due: tuple[MatcherField, ...], effect: GuestE
 
     The status of a VM that named them before refers to their revisions, which its names would bring back.
     """
-    from ..declare.expanded import merge_patch_between
-
     patch = merge_patch_between(before.vm, drift.reexpanded(before, due))
     annotations = patch["metadata"]["annotations"]
     recapture = any(matcher_field.reference_of(before.vm).get("controllerRevisionRef") for matcher_field in due)

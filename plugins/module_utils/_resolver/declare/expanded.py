@@ -15,7 +15,7 @@ from ..api.manifest import Manifest
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, MatcherField
 from ..api.records import Path, expanded_fields
 from ..api.release_schema import canonical
-from ..api.tree import copy, set_at, value_at
+from ..api.tree import copy, escaped, set_at, value_at
 from ..kubevirt.admission.apply import apply_and_check
 from ..kubevirt.admission.mutate import store_preferred
 from ..kubevirt.cluster import KubeVirt
@@ -95,19 +95,6 @@ def with_attached(vm: Manifest, live: Manifest) -> Manifest:
     return _annotated({**vm, "spec": spec}, {EXPANDED_FIELDS_ANNOTATION: _json(sorted(map(_pointer, kept)))})
 
 
-def merge_patch_between(before: Manifest, after: Manifest) -> Manifest:
-    """The JSON merge patch that makes `before` `after`."""
-    patch: Manifest = dict.fromkeys(before.keys() - after.keys())
-    for key, value in after.items():
-        old = before.get(key)
-        if isinstance(old, dict) and isinstance(value, dict):
-            if below := merge_patch_between(old, value):
-                patch[key] = below
-        elif old != value:
-            patch[key] = value
-    return patch
-
-
 def _recorded(matcher_field: MatcherField, item: Manifest, kubevirt: KubeVirt) -> Manifest:
     """An object as a ControllerRevision has it."""
     metadata = item.get("metadata") or {}
@@ -161,10 +148,10 @@ def _stages(
         applier.apply_in_place(metadata, spec, instancetype, preference, release)
     else:
         applier.apply_instancetype(metadata, spec, instancetype, named, release)
-    return before, _with_attached(before, bare, spec), after
+    return before, _with_valued_devices(before, bare, spec), after
 
 
-def _with_attached(before: Manifest, bare: Manifest, spec: Manifest) -> Manifest:
+def _with_valued_devices(before: Manifest, bare: Manifest, spec: Manifest) -> Manifest:
     """The spec of a VM with the devices that KubeVirt attaches itself, if the preference gives them values.
 
     The others are removed from `spec`. bare, spec: the VMI specs with these devices before and after the preference is
@@ -252,7 +239,7 @@ def _remove(target: Any, path: Sequence[str], *, prune: bool = True) -> None:
 
 
 def _pointer(path: Path) -> str:
-    return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in path)
+    return "".join("/" + escaped(key) for key in path)
 
 
 def _json(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..api.managed_fields import FieldPath, TakeOver, entries, is_inside, keep_managers
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
-from ..api.tree import copy, overlaid
+from ..api.tree import copy, escaped, overlaid
 from ..secrets.secret_texts import LAST_APPLIED
 from .writers import TOOLS
 
@@ -79,7 +79,7 @@ def patch(live: Manifest, fields: Mapping[FieldPath, Any], own: str, managers: t
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion", "")},
     ]
     if _CLIENT_SIDE_APPLY in managers and LAST_APPLIED in (metadata.get("annotations") or {}):
-        operations.append({"op": "remove", "path": f"/metadata/annotations/{LAST_APPLIED.replace('/', '~1')}"})
+        operations.append({"op": "remove", "path": f"/metadata/annotations/{escaped(LAST_APPLIED)}"})
     return operations
 
 

@@ -9,11 +9,10 @@ from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.api.tree import apply_merge_patch
+from plugins.module_utils._resolver.api.tree import apply_merge_patch, merge_patch_between
 from plugins.module_utils._resolver.declare.expanded import (
     attaches,
     expanded,
-    merge_patch_between,
     reexpanded,
     with_attached,
 )
