@@ -107,6 +107,15 @@ def test_image_labels_do_not_replace_existing_labels(make: Made, wait_until: Mad
     assert claim["metadata"]["labels"].items() >= mine.items()
 
 
+def test_claims_bind_while_cdi_writes_them(make: Made, wait_until: Made) -> None:
+    """Without a limit of CDI's requests, its controllers write pending claims faster than Kubernetes can bind them."""
+    names = [f"disk-{index}" for index in range(20)]
+    for name in names:
+        make("DataVolume", name, {"source": {"blank": {}}, "storage": STORAGE})
+    for name in names:
+        wait_until("DataVolume", name, succeeded)
+
+
 @FURTHER
 def test_deleted_claims_leave_no_volumes(session: Session, namespace: str, make: Made, wait_until: Made) -> None:
     """The controller of volumes looks at each that is left, until it binds no claim for minutes."""
