@@ -14,7 +14,6 @@ from .._resolver.api.errors import KubeVirtError, value_or_none
 from .._resolver.api.manifest import Manifest, namespace_of
 from .._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from .._resolver.api.release import NEWEST, Release
-from .._resolver.change.drift import READS_ALPHA
 from .._resolver.kubevirt.instancetype import decode, revision_names
 from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
 from .._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, migrate
@@ -64,7 +63,7 @@ def has_unreadable_revision(vm: Manifest, lookup: Lookup, release: Release) -> b
     for matcher_field in MATCHER_FIELDS:
         name = revision_names.referenced_revision(vm, matcher_field, release).name
         revision = get_readable(lookup, _REVISION, namespace_of(vm), name) if name else None
-        if revision is not None and not _reads(release, revision) and _reads(READS_ALPHA, revision):
+        if revision is not None and not _reads(release, revision) and _reads(decode.READS_ALPHA, revision):
             return True
     return False
 
@@ -100,7 +99,7 @@ class _ReadableRevisions:
         revision = self._lookup.get(kind, namespace, name)
         if revision is None or _reads(NEWEST, revision):
             return revision
-        manifest = value_or_none(decode.decode, revision, READS_ALPHA)
+        manifest = value_or_none(decode.decode, revision, decode.READS_ALPHA)
         return revision if manifest is None else {**revision, "data": self._modern(revision, manifest)}
 
     def _modern(self, revision: Manifest, manifest: Manifest) -> Manifest:

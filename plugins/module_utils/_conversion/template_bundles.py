@@ -28,7 +28,7 @@ from .._resolver.kubevirt.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.instancetype.lookup import Objects
 from .._resolver.kubevirt.vm import vmi
 from .._resolver.kubevirt.vm.vmi import guest_figures
-from .._templates import conversion, process
+from .._templates import behaviour, conversion, process
 from . import presets as preset_rules
 from . import template_parameters
 from .modernize import FieldChange, Modernization, RemainingField, modernize
@@ -83,8 +83,8 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
 
 
 def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Modernization:
-    if not release.has(conversion.SINCE):
-        note = f"KubeVirt has templates of its own from {conversion.SINCE} on."
+    if not release.has(behaviour.HAS_TEMPLATES):
+        note = f"KubeVirt has templates of its own from {behaviour.HAS_TEMPLATES} on."
         return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
     parts = split(manifest)
     try:

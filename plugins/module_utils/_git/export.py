@@ -17,7 +17,6 @@ from .._resolver.api.manifest import Manifest, labels_of
 from .._resolver.api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
 from .._resolver.api.release import Release
 from .._resolver.api.tree import copy
-from .._resolver.change.drift import READS_ALPHA
 from .._resolver.kubevirt.instancetype import decode, find, revision_names, revision_store
 from .._resolver.kubevirt.instancetype.lookup import Lookup
 from .._resolver.secrets.redaction import own_annotations
@@ -129,7 +128,7 @@ def _as_v1beta1(captured: Manifest, release: Release) -> Manifest:
     try:
         manifest = decode.decode(captured, release)
     except KubeVirtError:
-        manifest = decode.decode(captured, READS_ALPHA)
+        manifest = decode.decode(captured, decode.READS_ALPHA)
     if manifest is None:
         raise KubeVirtError(f"the revision {captured['metadata']['name']} is empty")
     if captured["data"].get("apiVersion") == API_VERSION:

@@ -13,8 +13,6 @@ from .substitution import escaped, references
 
 API_VERSION: Final = "template.kubevirt.io/v1beta1"
 KIND: Final = "VirtualMachineTemplate"
-SINCE: Final = "1.9"
-"""The first KubeVirt with VirtualMachineTemplates."""
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
 
 

@@ -73,6 +73,11 @@ def parse_known_release(version: str, newest: Release = NEWEST) -> Release:
     return release
 
 
+def last_of(releases: str) -> Release:
+    """The last release of a period as `Release.has` reads it."""
+    return parse_release(releases.rpartition("-")[2])
+
+
 def is_newer(version: str) -> bool:
     """Whether a text such as ``v1.10.0`` means a later minor version than the newest release."""
     try:

@@ -14,7 +14,7 @@ from ..api.errors import FieldError, KubeVirtError
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.quantity import parse
-from ..api.release import NEWEST, Release
+from ..api.release import NEWEST, OLDEST, Release
 from ..api.tree import copy, differences
 from ..kubevirt.instancetype import applier
 
@@ -72,11 +72,11 @@ def release_of(schemas: Mapping[MatcherField, Manifest]) -> Release:
     for matcher_field, openapi in schemas.items():
         for since, served in _versioned_fields(matcher_field.spec_type, openapi, frozenset()):
             introduced[since] = introduced.get(since, True) and served
-    best = "1.4"
+    best = OLDEST
     for since in sorted(introduced, key=release.parse_release):
         if not introduced[since]:
-            return release.parse_release(best)
-        best = since
+            return best
+        best = release.parse_release(since)
     return NEWEST
 
 

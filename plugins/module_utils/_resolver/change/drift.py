@@ -9,7 +9,7 @@ from ..api import managed_fields, records, release_schema, schema
 from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, metadata_of, namespace_of
 from ..api.matcher import MATCHER_FIELDS, PREFERENCE, MatcherField
-from ..api.release import Release, parse_release
+from ..api.release import Release
 from ..api.state import state_of
 from ..api.tree import differences
 from ..guest.effect import RESTART, UNREAD_VMI, GuestEffect, MaybeVMI
@@ -32,10 +32,6 @@ REVISION_LOST: Final = "revision_lost"
 NOT_CAPTURED: Final = "not_captured"
 # The live object or the revision is unreadable.
 UNKNOWN: Final = "unknown"
-
-
-# The newest release that reads revisions of v1alpha1 and v1alpha2.
-READS_ALPHA: Final = parse_release("1.6")
 
 
 class MatcherDrift(NamedTuple):
@@ -297,7 +293,7 @@ def revision_spec(revision: Manifest, matcher_field: MatcherField, release: Rele
     try:
         return decode.spec(revision, matcher_field, release)
     except KubeVirtError:
-        alpha = value_or_none(decode.spec, revision, matcher_field, READS_ALPHA)
+        alpha = value_or_none(decode.spec, revision, matcher_field, decode.READS_ALPHA)
         if alpha is None:
             raise
         return alpha

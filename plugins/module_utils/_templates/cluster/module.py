@@ -10,7 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
 from ..._resolver.preflight.findings import Check
-from .. import conversion, declared
+from .. import behaviour, declared
 from .template_kind import template_kind
 
 
@@ -28,6 +28,6 @@ def module(checks: Sequence[Check] = (), states: Sequence[TaskState] = ()) -> Mo
 
 
 def _created(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:
-    if not release.has(conversion.SINCE):
-        raise FieldError("kubevirt_version", f"KubeVirt has VirtualMachineTemplates from {conversion.SINCE} on")
+    if not release.has(behaviour.HAS_TEMPLATES):
+        raise FieldError("kubevirt_version", f"KubeVirt has VirtualMachineTemplates from {behaviour.HAS_TEMPLATES} on")
     return [manifest]

@@ -19,11 +19,13 @@ from ...api.fields import SPEC_TYPES
 from ...api.manifest import Manifest
 from ...api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ...api.name_rules import quoted
-from ...api.release import NEWEST, Release
+from ...api.release import NEWEST, Release, last_of
 
 V1ALPHA1: Final = "instancetype.kubevirt.io/v1alpha1"
 V1ALPHA2: Final = "instancetype.kubevirt.io/v1alpha2"
 API_VERSIONS: Final = (V1ALPHA1, V1ALPHA2)
+READS_ALPHA: Final = last_of(behaviour.READS_OLD_REVISIONS)
+"""The newest release that reads them."""
 
 
 def _converted(data: Manifest, release: Release) -> Manifest:
