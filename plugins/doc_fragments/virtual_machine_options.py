@@ -248,8 +248,8 @@ options:
       - A string is short for O(boot.data_source), such as V(fedora).
       - KubeVirt infers instancetype and preference from the labels of O(boot.data_source) or O(boot.pvc) unless the
         task sets them. If the disk lacks these labels, the error says what to add and suggests instancetypes.
-      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url); see O(infer_from_registry). Without
-        O(instancetype), O(cpu) or O(memory), a new VM then gets 512Mi of memory and the task warns.
+      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url). Without O(instancetype), O(cpu) or
+        O(memory), a new VM then gets 512Mi of memory and the task warns.
     type: dict
     suboptions:
       data_source:

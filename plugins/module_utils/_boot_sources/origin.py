@@ -13,7 +13,6 @@ from .._resolver.api.manifest import (
     Manifest,
     annotations_of,
     data_volume_of,
-    image_source,
     namespace_of,
     template_specs,
     volume_of,
@@ -42,15 +41,36 @@ def existing_volume(vm: Manifest, volume: str) -> str:
     return "" if name in template_specs(vm) else name
 
 
+def can_be_asked(vm: Manifest, volume: str) -> bool:
+    """Whether a registry has the image of a VM's volume."""
+    source = _image_source(vm, volume, {})
+    return bool(source.get("image")) or str(source.get("url") or "").lower().startswith("docker://")
+
+
 def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Image | None:
     """The image of a VM's volume; None for another source.
 
     existing: the cluster's DataVolumes by name. If one has labels, these count instead of its image.
     """
-    source, namespace = image_source(vm, volume, existing), namespace_of(vm)
+    source, namespace = _image_source(vm, volume, existing), namespace_of(vm)
     if source.get("image"):
         return Image(str(source["image"]), namespace, str(source.get("imagePullSecret") or ""))
     return _registry_image(source, namespace)
+
+
+def _image_source(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Manifest:
+    """The containerDisk of a VM's volume, or the registry source of its DataVolume; either names the image.
+
+    existing: the cluster's DataVolumes by name. Returns {} for a volume from another source.
+    """
+    found = volume_of(vm, volume)
+    container_disk: Manifest = found.get("containerDisk") or {}
+    if container_disk.get("image"):
+        return container_disk
+    name = data_volume_of(found)
+    spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
+    registry: Manifest = (spec.get("source") or {}).get("registry") or {}
+    return registry if registry.get("url") else {}
 
 
 def _registry_image(registry: Manifest, namespace: str) -> Image | None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from .._resolver.api.manifest import Manifest
 from .._resolver.declare.option_rows import BOOL, DICT, INT, STR, Row, Table, choice
 
 _CHOSEN: Final = ("instancetype", "preference", "memory")
+
+
+def _has_image(vm: Manifest, volume: str) -> bool:
+    from .origin import can_be_asked
+
+    return can_be_asked(vm, volume)
+
 
 BOOT_SOURCES: Final = Table(
     {
@@ -81,4 +89,5 @@ BOOT_SOURCES: Final = Table(
     # A workload and what it chooses. An entry of a list that sets the one loses the other.
     exclusive=[(request, chosen) for request in ("workload", "size") for chosen in _CHOSEN],
     needs={"size": ("workload", "set workload, or instancetype instead of size")},
+    inferring={"infer_from_registry": _has_image},
 )

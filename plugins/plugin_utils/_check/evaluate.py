@@ -35,6 +35,7 @@ from ...module_utils._resolver.kubevirt.admission.schemas import FORBIDDEN
 from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight import findings as preflight
+from ...module_utils._vm_options import VM_OPTIONS
 from .._manifest_checks import gated
 from .checked_objects import LOOKED_UP, NOT_AMONG_FILES, VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding, invalid
@@ -253,7 +254,7 @@ class _Evaluation:
 
     def _findings_of(self, declared: CheckedObject, cluster: Cluster) -> Iterator[LocatedFinding]:
         future = admit(declared.manifest, None, cluster)
-        expected = preflight.findings(future, None, cluster, self.lookup.listed, self.checks)
+        expected = preflight.findings(future, None, cluster, self.lookup.listed, self.checks, VM_OPTIONS.inferring)
         for found in expected:
             field, message = found.field.split(", ")[0], found.message
             if found.rule == OBSOLETE:

@@ -16,7 +16,7 @@ from ..._resolver.api.write import merge_patch
 from ..._resolver.change.declared import RELATED, Declared, DeclareJob, stop_if_invalid
 from ..._resolver.change.step import Act, Decision, Facts, Step
 from ..._resolver.declare import plan
-from ..._resolver.declare.vm.manifest import grown_claims, import_options
+from ..._resolver.declare.vm.manifest import import_options
 from ..._resolver.kubevirt.instancetype.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -29,10 +29,15 @@ _WORKLOAD: Final = "workload"
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
 
 
+def _grows(claim: str, options: Mapping[str, Any]) -> bool:
+    declared = import_options(dict(options)).get(claim)
+    return declared is not None and declared.options.get("expand") == "grow"
+
+
 def _growth(claim: str, options: Mapping[str, Any]) -> str:
     """How a task lets a claim grow, by an option that exists where the disk is declared."""
-    if option := import_options(dict(options)).get(claim):
-        return f"set {option}.expand: grow to grow the claim"
+    if declared := import_options(dict(options)).get(claim):
+        return f"set {declared.path}.expand: grow to grow the claim"
     return "resize the claim, or declare the disk by volumes[].import, whose option expand grows it"
 
 
@@ -138,7 +143,7 @@ class BootSources(VMExtension):
                 job.warn(fixed.line)
             for disk in disk_sizes.disks_to_grow(job.goal.manifest, lookup):
                 obstacle = disk_sizes.obstacle_to_growth(disk, cdi(self.task.session).classes)
-                if disk.name not in grown_claims(job.goal.options):
+                if not _grows(disk.name, job.goal.options):
                     remedy = obstacle or _growth(disk.name, job.goal.options)
                     job.warn(f"{disk.line}, because KubeVirt creates it only once; {remedy}")
                 elif obstacle:

@@ -47,7 +47,7 @@ class Workloads:
         else:
             choice = chosen = self._resized(job, stored)
         options = apply_choice(options, choice, size)
-        job.goal.options, job.goal.manifest = options, vm_from_options(options)
+        job.goal.options, job.goal.manifest = options, vm_from_options(options, self._task.table)
         job.goal.facts["choice"] = chosen
 
     def _choice(self, job: DeclareJob) -> Options:
@@ -90,7 +90,7 @@ class Workloads:
                     raise
                 return smallest
             smallest = smallest or choice
-            vm = vm_from_options(apply_choice(options, choice, {}))
+            vm = vm_from_options(apply_choice(options, choice, {}), self._task.table)
             obstacle = self._task.obstacle(vm)
             if obstacle is None:
                 return choice

@@ -26,6 +26,7 @@ def vm_kind(vm_task: VMTask) -> DeclaredKind:
     kind = VMSteps(
         ownership(session, task),
         [check for extension in extensions for check in extension.checks],
+        inferring=vm_task.table.inferring,
         permitted=vm_task.options["restart"] == "if_required",
         waits=task.wait,
         check_mode=task.check_mode,

@@ -13,6 +13,8 @@ from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.change.declared import DeclareJob, refuse
 from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Decision, Facts, Step
 from ..._resolver.choose.fitting import MissingObject, Rejected
+from ..._resolver.declare.option_rows import Table
+from ..._resolver.declare.vm.options import VM
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
@@ -25,12 +27,19 @@ if TYPE_CHECKING:
 class VMTask:
     """A task that declares VMs.
 
-    options: the options of the module. lookup: reads each object of the cluster once. warnings: texts that the task
-    shows. secrets: texts that no result may show. Extensions add to both.
+    options: the options of the module. table: those of a VM. lookup: reads each object of the cluster once. warnings:
+    texts that the task shows. secrets: texts that no result may show. Extensions add to both.
     """
 
-    def __init__(self, options: Options, session: Session, task: Task, extensions: Sequence[type[VMExtension]]) -> None:
-        self.options, self.session, self.task = options, session, task
+    def __init__(
+        self,
+        options: Options,
+        session: Session,
+        task: Task,
+        extensions: Sequence[type[VMExtension]],
+        table: Table = VM,
+    ) -> None:
+        self.options, self.session, self.task, self.table = options, session, task, table
         self.warnings, self.secrets = task.warnings, task.secrets
         self.lookup = ClusterLookup(session)
         self.extensions = [extension(self) for extension in extensions]

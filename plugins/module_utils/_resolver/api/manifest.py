@@ -132,18 +132,3 @@ def template_specs(vm: Manifest) -> dict[str, Manifest]:
     """The specs of a VM's dataVolumeTemplates by name."""
     templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or ()
     return {name_of(template): template.get("spec") or {} for template in templates}
-
-
-def image_source(vm: Manifest, volume: str, existing: Mapping[str, Manifest] | None = None) -> Manifest:
-    """The containerDisk of a VM's volume, or the registry source of its DataVolume; either names the image.
-
-    existing: the cluster's DataVolumes by name. Returns {} for a volume from another source.
-    """
-    found = volume_of(vm, volume)
-    container_disk: Manifest = found.get("containerDisk") or {}
-    if container_disk.get("image"):
-        return container_disk
-    name = data_volume_of(found)
-    spec = template_specs(vm).get(name) or ((existing or {}).get(name) or {}).get("spec") or {}
-    registry: Manifest = (spec.get("source") or {}).get("registry") or {}
-    return registry if registry.get("url") else {}

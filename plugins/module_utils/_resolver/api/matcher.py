@@ -7,6 +7,7 @@ resolve to; it refers to them by annotations, its records.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from .keys import DOMAIN
@@ -15,6 +16,10 @@ from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
 """How the labels of a volume begin that name defaults for VMs."""
+
+
+Inferring = Mapping[str, Callable[[Manifest, str], bool]]
+"""Options with which a task infers what KubeVirt does not: whether each can infer from a VM's volume, by its name."""
 
 
 class MatcherField(NamedTuple):

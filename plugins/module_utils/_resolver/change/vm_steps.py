@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from ..api.errors import KubeVirtError
 from ..api.finding import WARNING, Finding
 from ..api.kinds import Kind
 from ..api.manifest import Manifest, Progress, namespaced_name
-from ..api.matcher import ObjectKey
+from ..api.matcher import Inferring, ObjectKey
 from ..api.tree import value_at
 from ..declare import plan, virtual_machine
 from ..declare.losses import loss
@@ -42,18 +43,22 @@ _LISTS: Final[tuple[tuple[str, ...], ...]] = (
 
 
 class VMSteps:
-    """The steps for VMs. permitted: the task may restart guests. waits: it waits for VMs."""
+    """The steps for VMs.
+
+    checks, inferring: see `preflight.findings`. permitted: the task may restart guests. waits: it waits for VMs.
+    """
 
     def __init__(
         self,
         ownership: Ownership,
         checks: Sequence[Callable[..., Iterable[Finding]]],
         *,
+        inferring: Inferring = MappingProxyType({}),
         permitted: bool,
         waits: bool,
         check_mode: bool,
     ) -> None:
-        self._manager, self._checks = ownership.manager, checks
+        self._manager, self._checks, self._inferring = ownership.manager, checks, inferring
         self._permitted, self._waits, self._check_mode = permitted, waits, check_mode
         # The VMs that the task does not declare, and those that it does.
         self._others: dict[Name, list[Use]] = {}
@@ -129,7 +134,10 @@ class VMSteps:
                 from ..preflight import findings as preflight
 
                 future = admit(vm, job.seen.live, cluster)
-                judged = future, preflight.findings(future, job.seen.live, cluster, facts.list, self._checks)
+                judged = (
+                    future,
+                    preflight.findings(future, job.seen.live, cluster, facts.list, self._checks, self._inferring),
+                )
                 # A finding may name the revision that this VM has captured.
                 if cache_key is not None and (job.seen.live is None or not judged[1]):
                     alike[cache_key] = judged

@@ -9,8 +9,8 @@ from typing import Final
 from ..api import release_schema
 from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
 from ..api.kinds import KINDS
-from ..api.manifest import Manifest, data_volume_of, image_source, namespace_of, template_specs, volume_of
-from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
+from ..api.manifest import Manifest, data_volume_of, namespace_of, template_specs, volume_of
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, Inferring, MatcherField
 from ..api.name_rules import join_or
 from ..api.state import is_active
 from ..api.tree import copy
@@ -33,32 +33,37 @@ def uninferred_fields(vm: Manifest, cluster: Cluster) -> list[MatcherField]:
         return []
 
 
-def matcher_remedy(matcher_field: MatcherField, vm: Manifest, cluster: Cluster, lister: Lister) -> str:
+def matcher_remedy(
+    matcher_field: MatcherField, vm: Manifest, cluster: Cluster, lister: Lister, inferring: Inferring
+) -> str:
     """The remedy for a matcher field that cannot be inferred or is required: what to add, with examples.
 
-    If the source of the volume does not exist, the remedy names another source.
+    If the source of the volume does not exist, the remedy names another source. inferring: options that infer what
+    KubeVirt does not.
     """
     source = missing_source(matcher_field, vm, cluster)
     if source is not None:
         return _another_source(*source, lister)
     names = _instancetypes(vm, cluster, lister) if matcher_field is INSTANCETYPE else _preferences(vm, lister)
     example = f", for example {join_or(names)}" if names else ""
-    return f"add {matcher_field.name}.name{example}{_alternative(matcher_field, vm)}"
+    return f"add {matcher_field.name}.name{example}{_alternative(matcher_field, vm, inferring)}"
 
 
-def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> str:
-    """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
+def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluster, inferring: Inferring) -> str:
+    """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else "". inferring: see
+    `matcher_remedy`.
+    """
     failure = _failure(vm, matcher_field, cluster)
     if not isinstance(failure, infer.MissingLabels) or not failure.unsupported:
         return ""
-    return f"{failure.message}; add {matcher_field.name}.name{_alternative(matcher_field, vm)}"
+    return f"{failure.message}; add {matcher_field.name}.name{_alternative(matcher_field, vm, inferring)}"
 
 
-def _alternative(matcher_field: MatcherField, vm: Manifest) -> str:
+def _alternative(matcher_field: MatcherField, vm: Manifest, inferring: Inferring) -> str:
     volume = _volume(matcher_field, vm)
-    if volume and image_source(vm, volume):
-        # KubeVirt reads no labels of such a disk.
-        return ", or set infer_from_registry"
+    # KubeVirt reads no labels of such a disk.
+    if volume and (able := [option for option, infers in inferring.items() if infers(vm, volume)]):
+        return f", or set {join_or(able)}"
     return f", or label the volume {matcher_field.volume_label}" if volume else ""
 
 

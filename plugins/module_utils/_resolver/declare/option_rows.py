@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Union
 
 from ..api.manifest import Manifest, Options
+from ..api.matcher import Inferring
 from ..api.tree import set_at, value_at
 
 Spec = dict[str, Any]
@@ -59,13 +60,14 @@ class Table(NamedTuple):
     """The options of an object, or what a capability adds to them.
 
     settings: options of the whole task. exclusive: groups of options of which an object has one. needs: options that
-    need another one, and what to set instead.
+    need another one, and what to set instead. inferring: options with which a task infers what KubeVirt does not.
     """
 
     rows: Rows = _NONE
     settings: Rows = _NONE
     exclusive: Sequence[tuple[str, ...]] = ()
     needs: Mapping[str, tuple[str, str]] = _NONE
+    inferring: Inferring = _NONE
 
     @property
     def spec(self) -> Spec:
@@ -97,6 +99,7 @@ def joined(tables: Sequence[Table]) -> Table:
         {name: row for table in tables for name, row in table.settings.items()},
         [group for table in tables for group in table.exclusive],
         {option: need for table in tables for option, need in table.needs.items()},
+        {option: infers for table in tables for option, infers in table.inferring.items()},
     )
 
 

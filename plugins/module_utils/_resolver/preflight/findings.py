@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from ..api import behaviour
 from ..api.errors import KubeVirtError, Panic, value_or_none
 from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
-from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, Inferring, MatcherField
 from ..api.name_rules import first_names, join_or, one_line
 from ..api.release import is_newer
 from ..api.state import ACTIVE, OBSOLETE, state_of
@@ -78,11 +79,13 @@ def findings(
     cluster: Cluster,
     lister: Lister,
     checks: Sequence[Check] = (),
+    inferring: Inferring = MappingProxyType({}),
 ) -> list[Finding]:
     """Findings about a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
     live: the live VM. lister: returns all manifests of a kind in a namespace, for suggestions. checks: add to these.
-    Like KubeVirt, reports only the first failing step; the remedy names what would work instead.
+    inferring: options that infer what KubeVirt does not. Like KubeVirt, reports only the first failing step; the remedy
+    names what would work instead.
     """
     vm, admitted = admission.vm, admission.admitted
     if admitted is None:
@@ -90,7 +93,8 @@ def findings(
         matcher_fields = suggestions.uninferred_fields(vm, cluster)
         remedy = "; ".join(
             dict.fromkeys(
-                suggestions.matcher_remedy(matcher_field, vm, cluster, lister) for matcher_field in matcher_fields
+                suggestions.matcher_remedy(matcher_field, vm, cluster, lister, inferring)
+                for matcher_field in matcher_fields
             )
         )
         missing = any(suggestions.missing_source(matcher_field, vm, cluster) for matcher_field in matcher_fields[:1])
@@ -99,7 +103,7 @@ def findings(
     unplugged = unplugged_volumes(admitted, live, cluster.kubevirt)
     return [
         *_admitted_findings(admission, admitted, live, cluster, lister, checks),
-        *_dropped_matchers(admission, admitted, cluster),
+        *_dropped_matchers(admission, admitted, cluster, inferring),
         *state_findings(admitted, live, cluster),
         *_crashing_removals(admitted, live, cluster),
         *([Finding.of_line(unplugged, WARNING)] if unplugged else []),
@@ -151,11 +155,13 @@ def _identity(matcher_field: MatcherField, vm: Manifest) -> tuple[str | None, An
     return matcher_field.kind_of(matcher), matcher.get("name")
 
 
-def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: Cluster) -> Iterator[Finding]:
+def _dropped_matchers(
+    admission: AdmissionResult, admitted: Manifest, cluster: Cluster, inferring: Inferring
+) -> Iterator[Finding]:
     """A note for each matcher that the failure policy Ignore drops, which KubeVirt does silently."""
     for matcher_field in MATCHER_FIELDS:
         if matcher_field.matcher_of(admission.vm) is not None and matcher_field.matcher_of(admitted) is None:
-            reason = suggestions.inference_blocker(matcher_field, admission.vm, cluster)
+            reason = suggestions.inference_blocker(matcher_field, admission.vm, cluster, inferring)
             if reason:
                 yield Finding(f"the VM gets none, since KubeVirt is {reason}", WARNING, f"spec.{matcher_field.name}")
 
@@ -307,7 +313,7 @@ def _remedy(response: Response, vm: Manifest, cluster: Cluster, lister: Lister) 
         if examples:
             return f"use for example {join_or(examples)}"
     elif stage == validate.REQUIREMENTS:
-        return suggestions.matcher_remedy(INSTANCETYPE, vm, cluster, lister)
+        return suggestions.matcher_remedy(INSTANCETYPE, vm, cluster, lister, {})
     return ""
 
 

@@ -8,9 +8,14 @@ from plugins.module_utils._boot_sources import from_image
 from plugins.module_utils._boot_sources.image import Content
 from plugins.module_utils._boot_sources.origin import Image
 from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.declare.virtual_machine import with_live_values
 from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
+from plugins.module_utils._resolver.kubevirt.admission.mutate import admit
+from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
+from plugins.module_utils._resolver.preflight import findings as preflight
+from plugins.module_utils._vm_options import VM_OPTIONS
 
 Manifest = dict[str, Any]
 
@@ -35,7 +40,7 @@ REGISTRY = {
 
 
 def manifest_from(**options: Any) -> Manifest:
-    return manifest({"name": "web", "namespace": "shop", "infer_from_registry": True, **options})
+    return manifest({"name": "web", "namespace": "shop", "infer_from_registry": True, **options}, VM_OPTIONS)
 
 
 def images_to_read(vm: Manifest, live: Manifest | None = None, *existing: Manifest) -> dict[str, tuple[str, Image]]:
@@ -201,9 +206,21 @@ def test_only_required_inference_repeats_for_live_vm() -> None:
 
 
 def test_small_guest_warning_names_infer_from_registry() -> None:
-    disk = {"name": "web", "boot": {"container_disk": IMAGE}}
+    for disk in ({"container_disk": IMAGE}, {"url": "docker://quay.io/a/b"}):
+        options = {"name": "web", "boot": disk}
+        assert "or infer_from_registry" in warnings(options, VM_OPTIONS)[0]
+        assert warnings({**options, "infer_from_registry": True}, VM_OPTIONS) == []
+    for url in ("https://example.com/a", "oci-archive://example.com/a"):
+        plain = {"name": "web", "infer_from_registry": True, "boot": {"url": url}}
+        assert "infer_from_registry" not in warnings(plain, VM_OPTIONS)[0]
 
-    assert "or infer_from_registry" in warnings(disk)[0]
-    assert warnings({**disk, "infer_from_registry": True}) == []
-    plain = {"name": "web", "infer_from_registry": True, "boot": {"url": "https://example.com/a"}}
-    assert "infer_from_registry" not in warnings(plain)[0]
+
+def test_container_disk_remedies_name_infer_from_registry() -> None:
+    with pytest.raises(FieldError, match=r"set name instead, or infer_from_registry: true$"):
+        manifest({"name": "web", "boot": {"container_disk": IMAGE}, "preference": {"infer": "required"}}, VM_OPTIONS)
+    volume = {"name": "root", "containerDisk": {"image": IMAGE}}
+    spec = {"instancetype": {"inferFromVolume": "root"}, "template": {"spec": {"domain": {}, "volumes": [volume]}}}
+    vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}
+    cluster = Cluster(Objects([]), KubeVirt(NEWEST))
+    found = preflight.findings(admit(vm, None, cluster), None, cluster, lambda *_: [], (), VM_OPTIONS.inferring)
+    assert [finding.remedy for finding in found] == ["add instancetype.name, or set infer_from_registry"]

@@ -19,7 +19,7 @@ from ..instancetypes import canonical_quantity, check_name, validated
 from ..option_rows import Table, set_fields, unmet_needs
 from . import cloud_init, inference
 from .options import PLAIN, VM
-from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
+from .volumes import BOOT_VOLUME, SYSPREP_DISK, Disks, Import, boot_volume, lacks_labels, sysprep_source
 
 Part = dict[str, Any]
 
@@ -135,7 +135,7 @@ def manifest(options: Options, table: Table = VM) -> Manifest:
     except FieldError as error:
         raise FieldError(error.path, error.reason + type_remedy(error.reason)) from error
     try:
-        matchers = {field.name: inference.matcher(field, options, spec) for field in MATCHER_FIELDS}
+        matchers = {field.name: inference.matcher(field, options, spec, table.inferring) for field in MATCHER_FIELDS}
     except (AttributeError, TypeError):
         # A part of `template` or `spec` is of another type than the API's, which the check names.
         matchers = {}
@@ -152,18 +152,21 @@ def check_exclusive(options: Options) -> None:
         raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")
 
 
-def warnings(options: Options) -> list[str]:
-    """Warnings about valid options. Raises FieldError like `manifest`."""
+def warnings(options: Options, table: Table = VM) -> list[str]:
+    """Warnings about valid options. table: see `manifest`. Raises FieldError like `manifest`."""
     _credentials, effective = _credentials_and_cloud_init(options)
     result = cloud_init.warnings(effective)
     disk = options.get("boot")
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
-    from_registry = options.get("infer_from_registry") and disk and has_image(disk)
-    if disk and lacks_labels(disk) and not sized and not from_registry:
-        hint = ", or infer_from_registry" if has_image(disk) else ""
+    if not disk or not lacks_labels(disk) or sized:
+        return result
+    disks = _disks(options)
+    spec = {"template": {"spec": {"volumes": disks.volumes}}, "dataVolumeTemplates": disks.data_volume_templates}
+    if not inference.infers_otherwise(options, spec, BOOT_VOLUME, table.inferring):
+        others = inference.options_for(spec, BOOT_VOLUME, table.inferring)
         result.append(
             f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
-            f" memory; set instancetype and preference{hint}"
+            f" memory; set instancetype and preference{''.join(f', or {option}' for option in others)}"
         )
     return result
 
@@ -183,13 +186,8 @@ def _vmi_spec(options: Options) -> Manifest:
     return spec
 
 
-def grown_claims(options: Options) -> set[str]:
-    """The claims of a VM that are to grow with their declared sizes. options: valid ones."""
-    return _disks(options).grown
-
-
-def import_options(options: Options) -> dict[str, str]:
-    """The claims that a VM imports, with the paths of the options that declare them. options: valid ones."""
+def import_options(options: Options) -> dict[str, Import]:
+    """The claims that a VM imports, with the options that declare them. options: valid ones."""
     return _disks(options).imports
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
@@ -17,7 +17,7 @@ from ...kubevirt.vm.plug_admission import BUSES
 from ..argument_spec import fields, to_manifest
 from ..instancetypes import canonical_quantity
 from . import cloud_init
-from .disk_options import IMPORT_SOURCES
+from .disk_options import DISK_ROWS, IMPORT_SOURCES
 
 # The letters of Kubernetes' generated names, which form no words.
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -106,19 +106,24 @@ _CDROM: Final = "cdrom"
 _EMPTY_DRIVE: Final = "empty drive"
 
 
+class Import(NamedTuple):
+    """The options of a disk that is imported, and their path."""
+
+    path: str
+    options: Options
+
+
 class Disks:
     """Collects the volumes of a VM: `volumes`, `disks` and `data_volume_templates` of its manifest.
 
-    `disks` has an entry only for volumes with disk options; KubeVirt adds the others. `grown`: the claims that are to
-    grow with their declared size. `imports`: the claims that are imported, with the paths of their options.
+    `disks` has an entry only for volumes with disk options; KubeVirt adds the others. `imports`: by their claims.
     """
 
     def __init__(self, vm: str) -> None:
         self.volumes: list[Part] = []
         self.disks: list[Part] = []
         self.data_volume_templates: list[Part] = []
-        self.grown: set[str] = set()
-        self.imports: dict[str, str] = {}
+        self.imports: dict[str, Import] = {}
         self._vm = vm
         self._names: set[str] = set()
         self._boot_orders: set[int] = set()
@@ -190,9 +195,7 @@ class Disks:
         data_volume_name = explicit_name or (f"{self._vm}-{name}" if options.get("name") else name)
         if explicit_name:
             check_label(f"{path}.name", explicit_name)
-        self.imports[data_volume_name] = path if path != "boot.import" else "boot"
-        if options["import"].get("expand") == "grow":
-            self.grown.add(data_volume_name)
+        self.imports[data_volume_name] = Import(path if path != "boot.import" else "boot", options["import"])
         self.data_volume_templates.append({"metadata": {"name": data_volume_name}, "spec": spec})
         return {"dataVolume": {"name": data_volume_name}}
 
@@ -270,7 +273,7 @@ _SOURCE_OF_SCHEME: Final = {
     "docker": "registry",
     "oci-archive": "registry",
 }
-_STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode", "expand")
+_BOOT_SOURCES: Final = DISK_ROWS["boot"].spec["required_one_of"][0]
 
 
 def boot_volume(boot: Options) -> Options:
@@ -279,7 +282,7 @@ def boot_volume(boot: Options) -> Options:
         return {"name": BOOT_VOLUME, "container_disk": boot["container_disk"]}
     if boot.get("pvc"):
         return {"name": BOOT_VOLUME, "persistent_volume_claim": boot["pvc"]}
-    storage = {name: boot[name] for name in _STORAGE if boot.get(name) is not None}
+    storage = {name: value for name, value in boot.items() if name not in _BOOT_SOURCES and value is not None}
     if boot.get("data_source"):
         return {"name": BOOT_VOLUME, "import": {"data_source": _data_source(boot["data_source"]), **storage}}
     if boot.get("url"):
@@ -290,11 +293,6 @@ def boot_volume(boot: Options) -> Options:
 def lacks_labels(boot: Options) -> bool:
     """Whether the disk has no labels from which KubeVirt could infer instancetype and preference."""
     return not (boot.get("data_source") or boot.get("pvc"))
-
-
-def has_image(boot: Options) -> bool:
-    """Whether the disk is an image in a registry."""
-    return bool(boot.get("container_disk")) or str(boot.get("url") or "").lower().startswith("docker://")
 
 
 def _data_source(text: str) -> Options:

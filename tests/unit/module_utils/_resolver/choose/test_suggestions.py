@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.matcher import Inferring
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose import suggestions
 from plugins.module_utils._resolver.declare.virtual_machine import as_created
@@ -159,10 +160,15 @@ def test_vm_without_template_suits_every_instancetype() -> None:
     assert [manifest["metadata"]["name"] for manifest in best] == ["small", "large"]
 
 
-def test_container_disk_remedy_names_infer_from_registry() -> None:
+def test_remedy_names_the_options_that_infer_otherwise() -> None:
     volume = {"name": "root", "containerDisk": {"image": "quay.io/containerdisks/fedora:latest"}}
     spec = {"instancetype": {"inferFromVolume": "root"}, "template": {"spec": {"domain": {}, "volumes": [volume]}}}
     vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}
     cluster = Cluster(Objects([]), KubeVirt(NEWEST))
-    remedy = suggestions.matcher_remedy(suggestions.INSTANCETYPE, vm, cluster, lambda _kind, _namespace: [])
-    assert remedy == "add instancetype.name, or set infer_from_registry"
+
+    def remedy(inferring: Inferring) -> str:
+        return suggestions.matcher_remedy(suggestions.INSTANCETYPE, vm, cluster, lambda *_: [], inferring)
+
+    label = "or label the volume instancetype.kubevirt.io/default-instancetype"
+    assert remedy({}) == remedy({"look": lambda _vm, _volume: False}) == f"add instancetype.name, {label}"
+    assert remedy({"look": lambda _vm, name: name == "root"}) == "add instancetype.name, or set look"

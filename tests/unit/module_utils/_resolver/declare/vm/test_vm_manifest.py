@@ -12,7 +12,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.declare.vm.manifest import grown_claims, import_options, manifest, warnings
+from plugins.module_utils._resolver.declare.vm.manifest import import_options, manifest, warnings
 from plugins.module_utils._resolver.declare.vm.volumes import generated_name
 from plugins.module_utils._vm_options import VM_OPTIONS
 
@@ -28,13 +28,15 @@ def refused(**options: Any) -> str:
     return str(error.value)
 
 
-def test_claims_that_grow_are_named() -> None:
-    disk = {"import": {"name": "data", "blank": True, "size": "1Gi", "expand": "grow"}}
+def test_imported_claims_come_with_their_options() -> None:
+    disk = {"import": {"name": "data", "blank": True, "size": "1Gi", "of_a_capability": "x"}}
     fixed = {"import": {"name": "logs", "blank": True, "size": "1Gi"}}
-    assert grown_claims({"name": "a", "volumes": [disk, fixed]}) == {"data"}
-    boot = {"data_source": "fedora", "size": "1Gi"}
+    boot = {"data_source": "fedora", "size": "1Gi", "of_a_capability": "y"}
+    imports = import_options({"name": "a", "boot": boot, "volumes": [disk, fixed]})
     paths = {"a-boot": "boot", "data": "volumes[0].import", "logs": "volumes[1].import"}
-    assert import_options({"name": "a", "boot": boot, "volumes": [disk, fixed]}) == paths
+    assert {claim: found.path for claim, found in imports.items()} == paths
+    own = {claim: found.options.get("of_a_capability") for claim, found in imports.items()}
+    assert own == {"a-boot": "y", "data": "x", "logs": None}
 
 
 def test_generated_names_depend_only_on_the_vm() -> None:
