@@ -16,7 +16,7 @@ from unittest import mock
 from ansible_environment import flat
 
 from modules_support import MODULES, execute
-from plugins.module_utils._cluster.client import session
+from plugins.module_utils._cluster.client import sender
 from plugins.module_utils._cluster.writes import restarts
 
 Manifest = dict[str, Any]
@@ -31,8 +31,8 @@ for name in USED:
 
 def _run(module: str, options: Manifest, timeout: float, end: Connection) -> None:
     with (
-        mock.patch.object(session, "_READ_TIMEOUT", timeout),
-        mock.patch.object(session, "_WATCH_TIMEOUT", 10 * timeout),
+        mock.patch.object(sender, "_READ_TIMEOUT", timeout),
+        mock.patch.object(sender, "_WATCH_TIMEOUT", 10 * timeout),
         mock.patch.object(restarts, "_QUIET", QUIET),
     ):
         end.send(execute(module, options))
