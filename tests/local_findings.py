@@ -48,7 +48,7 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
             result.append(entry)
         elif isinstance(entry, CheckedObject):
             known = KnownObjects([entry.manifest, *objects])
-            result += evaluate.evaluate([entry], known, kubevirt, checks=CHECKS)
+            result += evaluate.evaluate([entry], known, kubevirt, extensions=EXTENSIONS)
     return [finding for finding in result if finding.severity == ERROR]
 
 

@@ -467,11 +467,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversio
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.catalog_limits import (
     LIMITS,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._matrix.cluster.additions import catalog_notes
 
 MODULE = module(
     extension=LIMITS,
     conversions=CONVERSIONS,
     checks=(deprecated_fields,),
+    judges=(catalog_notes,),
 )
 
 

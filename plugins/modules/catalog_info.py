@@ -310,8 +310,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils import _py
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog_info import module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.limits import read_limits
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._matrix.cluster.additions import read_matrix
 
 MODULE = module(
+    matrix=read_matrix,
     limits=read_limits,
 )
 

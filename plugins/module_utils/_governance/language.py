@@ -17,7 +17,7 @@ from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.quantity import parse as quantity
 from .._resolver.api.type_remedies import wrong_type
-from .._resolver.catalog.matrix import facts
+from .._resolver.catalog.facts import facts
 from .._resolver.catalog.selection import CatalogSelection
 
 DENY: Final = "deny"

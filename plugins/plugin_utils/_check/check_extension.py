@@ -50,6 +50,12 @@ class CheckExtension:
         """The fields of the spec that a VM keeps of an earlier one, whatever its task declares."""
         return {}
 
+    def object_findings(
+        self, declared: CheckedObject, lookup: KnownObjects, release: Release
+    ) -> Iterable[LocatedFinding]:
+        """Findings about an instancetype or a preference whose form is right."""
+        return ()
+
     def findings(
         self,
         sources: Sequence[LocatedDocument],

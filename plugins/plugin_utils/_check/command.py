@@ -43,6 +43,7 @@ from .findings import RULES, LocatedFinding, Location, with_lines, without_secre
 from .governance import Governance
 from .kustomizations import Kustomized
 from .placeholders import MANY, Placeholders
+from .replacements import Replacements
 from .sources import UsageError
 from .templates import Templates
 
@@ -53,6 +54,7 @@ EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
     Governance(),
     Conversion(),
     Diagnosis(),
+    Replacements(),
 )
 
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
@@ -193,10 +195,9 @@ def _judged(options: argparse.Namespace, stdin: bytes, placeholders: Placeholder
         earlier_files = sources.read_repository(options.base, b"", placeholders)
         base = _read(earlier_files, kubevirt, options.namespace, cluster, placeholders)
     earlier = None if base is None else bases.by_key(base.objects)
-    checks = [check for extension in EXTENSIONS for check in extension.checks]
     findings = [
         *head.findings,
-        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks, assumed),
+        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, EXTENSIONS, assumed),
         *collisions.findings(head.objects, head.keys, head.lookup),
         *revisions.findings(head.objects, head.keys | others.keys, head.lookup, kubevirt),
     ]

@@ -20,12 +20,11 @@ from ...module_utils._resolver.api.matcher import (
     PREFERENCE,
     ObjectKey,
 )
-from ...module_utils._resolver.api.name_rules import did_you_mean, first_names, quoted, subdomain
+from ...module_utils._resolver.api.name_rules import did_you_mean, quoted, subdomain
 from ...module_utils._resolver.api.release import NEWEST, Release
-from ...module_utils._resolver.api.state import DEPRECATED, OBSOLETE, state_of
+from ...module_utils._resolver.api.state import DEPRECATED, OBSOLETE
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.labels import wrong_labels
-from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from ...module_utils._resolver.kubevirt.admission import admitter, schemas, validate
 from ...module_utils._resolver.kubevirt.admission.mutate import AdmissionResult, admit
@@ -37,6 +36,7 @@ from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight import findings as preflight
 from ...module_utils._vm_options import VM_OPTIONS
 from .._manifest_checks import gated
+from .check_extension import CheckExtension
 from .checked_objects import LOOKED_UP, NOT_AMONG_FILES, VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding, invalid
 from .prerequisites import inferred_from
@@ -62,15 +62,15 @@ def evaluate(
     kubevirt: KubeVirt,
     validation: str = WARN,
     base: Mapping[ObjectKey, Manifest] | None = None,
-    checks: Sequence[preflight.Check] = (),
+    extensions: Sequence[CheckExtension] = (),
     assumed: bool = False,
 ) -> Iterator[LocatedFinding]:
-    """Findings about each object, in order. validation: a key of VALIDATION. checks: add to the findings about a VM.
+    """Findings about each object, in order. validation: a key of VALIDATION. extensions: add findings.
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     assumed: nothing says how the cluster's KubeVirt is configured, so what a feature gate would allow is no error.
     """
-    evaluation = _Evaluation(lookup, kubevirt, validation, base, checks, assumed)
+    evaluation = _Evaluation(lookup, kubevirt, validation, base, extensions, assumed)
     for declared in objects:
         if declared.manifest["kind"] in LOOKED_UP:
             continue
@@ -96,10 +96,11 @@ class _Evaluation:
         kubevirt: KubeVirt,
         validation: str,
         base: Mapping[ObjectKey, Manifest] | None,
-        checks: Sequence[preflight.Check],
+        extensions: Sequence[CheckExtension],
         assumed: bool,
     ) -> None:
-        self.lookup, self.cluster, self.base, self.checks = lookup, Cluster(lookup, kubevirt), base, checks
+        self.lookup, self.cluster, self.base, self.extensions = lookup, Cluster(lookup, kubevirt), base, extensions
+        self.checks = [check for extension in extensions for check in extension.checks]
         self.permissive = Cluster(lookup, replace(kubevirt, opens_all_gates=True)) if assumed else None
         self.release, self.severity = kubevirt.release, VALIDATION[validation]
 
@@ -174,7 +175,8 @@ class _Evaluation:
             yield from self._vm_findings(declared)
             return
         yield from self._catalog_findings(declared)
-        yield from self._replacement_findings(declared)
+        for extension in self.extensions:
+            yield from extension.object_findings(declared, self.lookup, self.release)
         response = validate.validate(kind, manifest, self.release).as_json()
         if not response["allowed"]:
             field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
@@ -206,24 +208,6 @@ class _Evaluation:
         if sizes and all(rejection_of_pair(size, manifest, "", NEWEST) for size in sizes):
             message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
             yield declared.finding("unsatisfied", WARNING, "spec.requirements", message)
-
-    def _replacement_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
-        """Problems of the replacement of an object, and the fields of a guest that it changes."""
-        manifest, kind = declared.manifest, declared.manifest["kind"]
-        state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
-        if not state.replacement:
-            return
-        other = PREFERENCE if MATCHER_FIELD_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
-        counterparts = self.lookup.listed(other.cluster_kind, "")
-        counterparts += self.lookup.listed(other.kind, namespace) if namespace else []
-        successor = self.lookup.get(kind, namespace, state.replacement)
-        result = replacement(manifest, successor, counterparts, self.release)
-        for problem in result.problems:
-            yield declared.finding("replacement", WARNING, "metadata.annotations", problem)
-        if result.changes:
-            fields = first_names(map(shown_change, result.changes), 3)
-            message = f"a guest that moves to {state.replacement} changes: {fields}"
-            yield declared.finding("replacement", NOTE, "metadata.annotations", message)
 
     def _vm_findings(self, declared: CheckedObject) -> Iterator[LocatedFinding]:
         """Findings about a VM. KubeVirt stops at a wrong matcher; the check judges the independent fields, too."""

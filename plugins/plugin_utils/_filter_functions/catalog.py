@@ -8,10 +8,11 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._catalog_conversions import CONVERSIONS
+from ...module_utils._matrix.matrix import Matrix, as_data, compatibility_matrix, from_data
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data, manifest_of
+from ...module_utils._resolver.catalog.facts import manifest_of
 from .._reports.catalog_matrix import Limit, html, markdown, svg
 from .._reports.fleet_summary import capacities
 from ._limits import limit_columns

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from markupsafe import Markup
 
+from ...module_utils._matrix.matrix import LEGEND, Matrix, label, unsatisfied
 from ...module_utils._resolver.api.state import ACTIVE
-from ...module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
 from .html_pages import render
 
 Facts = dict[str, Any]

@@ -71,6 +71,7 @@ BASES: dict[str, set[str]] = {
     "_estate": set(),
     "_diagnosis": set(),
     "_governance": set(),
+    "_matrix": set(),
     "_sizes": set(),
     "_snapshots": set(),
     "_templates": set(),

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from ansible_environment import ansible
 
-from plugins.module_utils._resolver.catalog.matrix import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES
+from plugins.module_utils._resolver.catalog.facts import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES
 from plugins.modules import catalog_info
 from scripted_server import Store
 

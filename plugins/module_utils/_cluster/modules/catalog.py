@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
+from ..._resolver.api.release import Release
 from ..._resolver.catalog.bundle import Conversion, bundle, version_of, with_catalog_labels
-from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
-from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import CatalogSelection
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.change.drift import Drift
 from ..._resolver.declare import plan
-from ..._resolver.kubevirt.instancetype.lookup import get_readable
 from ..client.errors import TaskFailed
+from ..client.session import Session
 from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
-from ..reads.lookup import ClusterLookup
 from ..task import Task
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.catalog_deployment import CatalogExtension, CatalogSummary, deploy
@@ -30,6 +28,11 @@ from .declaration import diff, generation, is_taken_over, result_of
 from .module import ON_FAILURE, Module, Params, Result
 from .results import counted_noun, failed_result, group_warnings, joined_counts
 from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
+
+CatalogJudge = Callable[[Session, Sequence[Manifest], Sequence[Manifest], Release], "tuple[Result, list[str]]"]
+"""(the session, the objects of the catalog, those that the task declares, KubeVirt's release) → facts for the result,
+and notes.
+"""
 
 _KINDS = [matcher_field.name for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}
@@ -85,6 +88,7 @@ def _run(
     extension: CatalogExtension | None,
     conversions: Sequence[Conversion],
     checks: Sequence[ObjectCheck],
+    judges: Sequence[CatalogJudge],
 ) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
@@ -127,30 +131,16 @@ def _run(
     deployed = deploy(
         session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, extension, checks
     )
-    deprecated_objects = []
-    if params["state"] == "present":
-        # These are the users of objects that are not active, whose replacements may be objects of the cluster.
-        lookup = ClusterLookup(session)
-        successors = [get_readable(lookup, *key) for key in unknown_replacements(manifests)]
-        others = [manifest for manifest in successors if manifest is not None]
-        deprecated_objects = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
-    notes = available.notes + [
-        f"no instancetype of the catalog satisfies the preference {name}"
-        for name in unsatisfied(compatibility_matrix(available.objects))
-    ]
-    notes += dict.fromkeys(
-        f"{MATCHER_FIELD_OF_KIND[state['kind']].name} {state['name']}: {problem}"
-        for state in deprecated_objects
-        for problem in state["problems"]
-    )
+    declared = manifests if params["state"] == "present" else []
+    judged = [judge(session, available.objects, declared, kubevirt(session).release) for judge in judges]
     source = {
         "catalog": catalog,
         "catalog_version": recorded,
         "version_reason": reason,
         "kubevirt_version": kubevirt_version,
         "checksums": checksums,
-        "notes": notes,
-        "deprecated_objects": deprecated_objects,
+        "notes": [*available.notes, *(note for _facts, notes in judged for note in notes)],
+        **{name: value for facts, _notes in judged for name, value in facts.items()},
     }
     return _result(params, task, source, deployed, deployment, extension.option if extension is not None else "")
 
@@ -159,10 +149,11 @@ def module(
     extension: CatalogExtension | None = None,
     conversions: Sequence[Conversion] = (),
     checks: Sequence[ObjectCheck] = (),
+    judges: Sequence[CatalogJudge] = (),
 ) -> Module:
-    """The module. extension, conversions, checks: what capabilities add to catalogs."""
+    """The module. extension, conversions, checks, judges: what capabilities add to catalogs."""
     spec = _SPEC if extension is None else {**_SPEC, extension.option: extension.spec}
-    return Module(spec, partial(_run, extension=extension, conversions=conversions, checks=checks))
+    return Module(spec, partial(_run, extension=extension, conversions=conversions, checks=checks, judges=judges))
 
 
 def _catalog(params: Params) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,8 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.keys import CATALOG_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
-from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
-from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
+from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
+from ..._resolver.catalog.facts import Facts, facts, place
 from ..._resolver.catalog.ownership import check_label, is_deployed
 from ..._resolver.kubevirt.cluster import deploys_instancetypes
 from ..client.errors import RequestFailed, TaskFailed
@@ -24,9 +24,8 @@ from ..task import Task
 from .module import Module, Params, Result
 from .shared_options import AUTH, REQUESTS
 
-Facts = dict[str, Any]
-
-ReadAddition = Callable[[Session], Any]
+ReadAddition = Callable[[Session, Sequence[Manifest]], Any]
+"""(the session, the objects that can be read) → a value of the result."""
 
 _KINDS = {
     "all": [kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.cluster_kind, matcher_field.kind)],
@@ -49,19 +48,23 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, task: Task, more: Mapping[str, ReadAddition]) -> Result:
     session, warnings = task.connect(params), task.warnings
     manifests = _selected(params, session, warnings)
-    data = as_data(compatibility_matrix(_readable(manifests, warnings)))
-    objects = [*data["instancetypes"], *data["preferences"]]
+    readable, objects = _readable(manifests, warnings)
+    objects.sort(key=place)
+    by_field = {
+        f"{matcher_field.name}s": [item for item in objects if MATCHER_FIELD_OF_KIND[item["kind"]] is matcher_field]
+        for matcher_field in MATCHER_FIELDS
+    }
     if params["used_by"]:
         _add_users(session, objects)
     return {
         "changed": False,
-        **data,
+        **by_field,
         "catalogs": _catalogs(objects),
         "common_instancetypes_deployment": {
             "enabled": deploys_instancetypes(kubevirt(session)),
             "objects": sum(map(is_deployed, manifests)),
         },
-        **{name: read(session) for name, read in more.items()},
+        **{name: read(session, readable) for name, read in more.items()},
     }
 
 
@@ -98,15 +101,17 @@ def _selected(params: Params, session: Session, warnings: list[str]) -> list[Man
     return [manifest for manifest in manifests if names is None or manifest["metadata"]["name"] in names]
 
 
-def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[Manifest]:
-    """The objects without those that cannot be read, which add a warning."""
+def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> tuple[list[Manifest], list[Facts]]:
+    """The objects that can be read, and the facts about them. One that cannot adds a warning."""
+    readable, found = [], []
     for manifest in manifests:
         try:
-            facts(manifest)
+            found.append(facts(manifest))
         except FieldError as error:
             warnings.append(f"{manifest['kind']} {manifest['metadata']['name']} cannot be read: {error}")
         else:
-            yield manifest
+            readable.append(manifest)
+    return readable, found
 
 
 def _add_users(session: Session, objects: list[Facts]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,7 @@ def limits_of(session: Session) -> list[Limit] | None:
     return None if items is None else [limit for item in items if (limit := limit_of(item)) is not None]
 
 
-def read_limits(session: Session) -> list[dict[str, Any]] | None:
+def read_limits(session: Session, _objects: Sequence[Manifest]) -> list[dict[str, Any]] | None:
     """The limits of a cluster as data; None if its policies may not be read."""
     found = limits_of(session)
     return None if found is None else [as_data(limit) for limit in found]

@@ -11,8 +11,8 @@ from loaded_filters import FILTERS
 
 import approved
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
+from plugins.module_utils._matrix.matrix import as_data, compatibility_matrix
 from plugins.module_utils._resolver.catalog.definitions import expand_catalog
-from plugins.module_utils._resolver.catalog.matrix import as_data, compatibility_matrix
 from plugins.plugin_utils._filter_functions.conversion import modernize
 from plugins.plugin_utils._filter_functions.fleet import fleet, page
 from plugins.plugin_utils._reports.catalog_matrix import html, markdown, svg

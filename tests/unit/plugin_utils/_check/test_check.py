@@ -264,25 +264,6 @@ def test_deprecated_and_obsolete_objects_are_reported(check: Check) -> None:
     assert (code, levels) == (1, {"kept": "warning", "fresh": "error", "moved": "error"})
 
 
-def test_replacements_are_checked(check: Check) -> None:
-    catalog = [
-        preference("big", requirements={"cpu": {"guest": 4}}),
-        in_state(instancetype("a", 4), "deprecated", "b"),
-        in_state(instancetype("b", 2), "obsolete", "nowhere"),
-    ]
-    code, lines = check({"catalog.yaml": catalog}, "--catalog", "none")
-    assert (code, [line.partition(" metadata.annotations: ")[2] or line for line in lines]) == (
-        0,
-        [
-            "the replacement b is itself obsolete; use nowhere [replacement]",
-            "the replacement b does not fit the preferences big, which a fits [replacement]",
-            "a guest that moves to b changes: domain.cpu.sockets 4 -> 2 [replacement]",
-            "the replacement nowhere does not exist; add it, or name another object [replacement]",
-            "3 objects checked for KubeVirt 1.9: 3 warnings, 1 note",
-        ],
-    )
-
-
 def test_objects_of_the_cluster_are_not_checked(check: Check) -> None:
     claim = {
         "apiVersion": "v1",

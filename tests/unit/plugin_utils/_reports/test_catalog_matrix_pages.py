@@ -3,9 +3,9 @@
 import re
 from xml.etree import ElementTree
 
+from plugins.module_utils._matrix.matrix import LEGEND, as_data, compatibility_matrix
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.definitions import expand_catalog
-from plugins.module_utils._resolver.catalog.matrix import LEGEND, as_data, compatibility_matrix
 from plugins.plugin_utils._catalog_files import builtin_objects
 from plugins.plugin_utils._reports.catalog_matrix import html, markdown, svg
 

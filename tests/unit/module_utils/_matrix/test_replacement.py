@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from plugins.module_utils._matrix.replacement import as_facts, replacements, unknown_replacements
 from plugins.module_utils._resolver.catalog.definitions import expand_catalog
-from plugins.module_utils._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 
 CATALOG: dict[str, Any] = {
     "series": {

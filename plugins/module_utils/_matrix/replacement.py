@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, ObjectKey
-from ..api.name_rules import first_names
-from ..api.release import NEWEST, Release
-from ..api.state import ACTIVE, State, state_of
-from ..choose.fitting import rejection_of_pair
-from .lost_fields import guest_differences
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, ObjectKey
+from .._resolver.api.name_rules import first_names
+from .._resolver.api.release import NEWEST, Release
+from .._resolver.api.state import ACTIVE, State, state_of
+from .._resolver.catalog.lost_fields import guest_differences
+from .._resolver.choose.fitting import rejection_of_pair
 
 _NAMED = 5
 
