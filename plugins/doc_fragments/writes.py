@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options shared by modules that write; `_cluster/modules` has them in `options.py` and `module.py`."""
+"""The options shared by modules that write; see `_cluster/modules/shared_options.py`."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _PROFILE: Final = "legacy"
 
 
 def execute_directly(action: ActionBase, module: str, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Any:
-    """The result of the module as Ansible's `_execute_module` returns it, or None if it needs a process of its own.
+    """The result of the module as Ansible's ``_execute_module`` returns it, or None if it needs a process of its own.
 
     module: its fully qualified name. At verbosity 4, a line says where it runs and why not here.
     """

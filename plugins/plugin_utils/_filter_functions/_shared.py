@@ -1,6 +1,6 @@
 """Shared parts of all filters: one object or a list, checks of options, errors on one line.
 
-The functions raise AnsibleFilterError; `_deferred_filters` puts the name of the filter in front of its message.
+The functions raise AnsibleFilterError; `_deferred` puts the name of the filter in front of its message.
 """
 
 from __future__ import annotations

@@ -7,8 +7,11 @@ from pathlib import Path
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 FILES = sorted(PLUGINS.rglob("*.py"))
-# `name`, `module.name` or `Class.name` after "see", and what "Raises" names with its module.
-REFERENCE = re.compile(r"\b[Ss]ee `([\w.]+)`|Raises (\w+\.\w+)")
+# `name`, `module.name` or `Class.name` after "see", what "Raises" names with its module, and names that only code has.
+REFERENCE = re.compile(r"\b[Ss]ee `([\w.]+)`|Raises (\w+\.\w+)|(?<!`)`(_\w+)`(?!`)")
+# Other names with a dot are fields of the API unless the first is ours.
+OWNED = re.compile(r"(?<!`)`(\w+)\.((?!py`)\w+)`(?!`)")
+FILE = re.compile(r"`([\w/]+\.py)`")
 
 
 def defined(tree: ast.AST) -> Iterator[str]:
@@ -18,6 +21,8 @@ def defined(tree: ast.AST) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
         elif isinstance(node, ast.arg):
             yield node.arg
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -26,20 +31,24 @@ def defined(tree: ast.AST) -> Iterator[str]:
 
 def test_references_of_docstrings_exist() -> None:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-    names = {path: set(defined(tree)) for path, tree in trees.items()}
-    everything = set().union(*names.values())
-    owners: dict[str, set[str]] = {}
-    for path, own in names.items():
-        owners.setdefault(path.stem, set()).update(own)
-        for node in ast.walk(trees[path]):
-            if isinstance(node, ast.ClassDef):
-                owners.setdefault(node.name, set()).update(defined(node))
     modules = {part for path in FILES for part in (path.stem, path.parent.name)}
+    owners: dict[str, set[str]] = {}
+    for path, tree in trees.items():
+        for owner in ast.walk(tree):
+            if isinstance(owner, (ast.Module, ast.ClassDef)):
+                name = path.stem if isinstance(owner, ast.Module) else owner.name
+                owners.setdefault(name, set()).update(defined(owner), modules)
+    everything = set().union(*owners.values())
+    files = "".join(f"/{path.relative_to(PLUGINS)}\n" for path in FILES)
     stale = []
     for path in FILES:
-        for match in REFERENCE.finditer(" ".join(path.read_text(encoding="utf-8").split())):
-            owner, _dot, name = (match[1] or match[2]).rpartition(".")
-            known = owners.get(owner.rpartition(".")[2], set()) if owner else everything
-            if name not in known | modules:
-                stale.append(f"{path.relative_to(PLUGINS)}: {match[0]}")
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        found = []
+        for match in REFERENCE.finditer(text):
+            owner, _dot, name = (match[1] or match[2] or match[3]).rpartition(".")
+            if name not in (owners.get(owner.rpartition(".")[2], modules) if owner else everything):
+                found.append(match[0])
+        found += [match[0] for match in OWNED.finditer(text) if match[2] not in owners.get(match[1], {match[2]})]
+        found += [match[0] for match in FILE.finditer(text) if f"/{match[1]}\n" not in files]
+        stale += [f"{path.relative_to(PLUGINS)}: {reference}" for reference in found]
     assert stale == []

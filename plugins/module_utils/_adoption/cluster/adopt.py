@@ -58,7 +58,7 @@ def adopt(
     """Chooses an instancetype and a preference for each VM; returns jobs in the order of `vms`.
 
     instancetypes, preferences: shell patterns of the names to choose from; None for all. accept: the fields that may
-    differ, see `choose.adopt`.
+    differ, as `_adoption.adopt` has them.
     Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
     jobs = [adopt_job(vm) for vm in vms]

@@ -56,7 +56,7 @@ def proxy_url(session: Session, options: Options) -> str:
 
 
 def proxy_connections(options: Options) -> Any:
-    """Connections to the upload proxy. Raises OSError for an unusable `upload_proxy.ca_cert`."""
+    """Connections to the upload proxy. Raises OSError for an unusable `ca_cert` of `upload_proxy`."""
     proxy = options.get("upload_proxy") or {}
     return web_pool(proxy.get("ca_cert"), check=proxy.get("validate_certs") is not False, retries=False)
 

@@ -115,7 +115,7 @@ def from_pod(pod: Pod, name: str, namespace: str) -> PodInfo:
 def from_manifest(manifest: Manifest) -> PodInfo:
     """Reads a Pod, with its total requests (``resourcehelper.PodRequests``)."""
     metadata, spec = (manifest.get(part) or {} for part in ("metadata", "spec"))
-    # A pod that is there has a request for each limit; for one that is made up `Container.stored` adds them.
+    # A pod that is there has a request for each limit; for one that is made up `Container.stored_requests` adds them.
     own = read_amounts((spec.get("resources") or {}).get("requests"))
     needed = amounts.add_up(
         {**amounts.requests([*amounts.read_containers(spec)]), **own}, read_amounts(spec.get("overhead"))

@@ -3,7 +3,7 @@
 KubeVirt decides what a guest takes without a restart, so a task waits until virt-controller has compared the VM with
 its guest. It restarts only a guest that lacks something, because the condition RestartRequired may outlive the restart
 that it asks for. If a restart would not clear the condition, the task bumps the generation of the VM first (see
-`refresh.recapture`).
+`recapture`).
 """
 
 from __future__ import annotations

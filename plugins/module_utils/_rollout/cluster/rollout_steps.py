@@ -1,4 +1,4 @@
-"""Carries out a rollout, which `refresh.rollout` decides: reads, waits for room and health, refreshes, rollbacks."""
+"""Carries out a rollout, which `rollout` decides: reads, waits for room and health, refreshes, rollbacks."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Here(ModuleAction):
 
 
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
-    """The answer of `_direct_execution` for a module that tells its options and environment."""
+    """The answer of `direct_execution` for a module that tells its options and environment."""
 
     def answer(params: Params, task: Task) -> Result:
         task.warnings += ["old", "old"]
