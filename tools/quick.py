@@ -1,4 +1,5 @@
-"""The short loop of a change, `make quick`: formats and lints what changed, checks its types, and runs the pure tests.
+"""The short loop of a change, `make quick`: formats and lints what changed, checks its types, finds what is to
+be generated anew, and runs the pure tests.
 
 What changed is what differs from the main branch, committed or not. Pure tests start nothing and connect to nothing:
 those of the resolver always run, those of another room of plugins/module_utils if it changed. `make check` runs all.
@@ -45,6 +46,8 @@ def commands(files: list[str]) -> list[list[str]]:
         result += [["ruff", "format", "--quiet", *code], ["ruff", "check", "--output-format", "concise", *code]]
     if files:
         result.append(["python", "tools/lint_prose.py", *files])
+    if any(name.startswith(("plugins/", "tools/", "docs/")) for name in files):
+        result += [["python", f"tools/generate_{what}.py", "--check"] for what in ("fields", "docs")]
     if typed:
         result.append(["mypy", *typed])
     return [*result, ["pytest", "--quiet", "--numprocesses", "2", "--dist", "worksteal", *tests(files)]]

@@ -8,6 +8,10 @@ QUICK = load(Path(__file__).resolve().parents[2] / "tools" / "quick.py")
 RESOLVER = "tests/unit/module_utils/_resolver"
 
 
+def program(command: list[str]) -> str:
+    return command[command[0] == "python"]
+
+
 def test_pure_tests_run_without_a_change() -> None:
     (command,) = QUICK.commands([])
     assert command[0] == "pytest" and command[-1] == RESOLVER
@@ -23,6 +27,7 @@ def test_changed_files_choose_commands_and_tests() -> None:
         "tests/unit/test_quick.py",
     ]
     *_style, types, tests = QUICK.commands(files)
-    assert [command[0] for command in QUICK.commands(files)] == ["ruff", "ruff", "python", "mypy", "pytest"]
+    programs = [Path(program(command)).stem for command in QUICK.commands(files)]
+    assert programs == ["ruff", "ruff", "lint_prose", "generate_fields", "generate_docs", "mypy", "pytest"]
     assert types == ["mypy", "plugins/module_utils/_estate/use.py"]
     assert tests[-3:] == ["tests/unit/module_utils/_estate", RESOLVER, "tests/unit/test_quick.py"]
