@@ -130,7 +130,7 @@ def _generate(case: Case) -> list[str]:
     tries = next((int(key.rpartition("_")[2]) for key in expect if key.startswith("distinct_in_")), 1)
     try:
         drawn = [parameters.generate(case["input"]["from"], f"{_SEED} {index}") for index in range(tries)]
-    except parameters.ExpressionError as error:
+    except FieldError as error:
         return [] if "error" in expect else [f"refused: {error}"]
     if "error" in expect:
         return [f"expected the error {expect['error']!r}, got {drawn[0]!r}"]
@@ -152,18 +152,18 @@ def _convert(case: Case) -> list[str]:
         given = case["input"]
         template = _first_document(given["text"]) if "text" in given else given["template"]
         got = conversion.convert(template)
-    except (conversion.ConversionError, yaml.YAMLError) as error:
+    except (FieldError, yaml.YAMLError) as error:
         return [] if "error" in expect else [f"refused: {error}"]
     return list(differences(expect, {"template": got}))
 
 
 def _first_document(text: str) -> Any:
-    """The first document of a file, as virtctl reads it. Raises ConversionError, and the errors of YAML."""
+    """The first document of a file, as virtctl reads it. Raises FieldError, and the errors of YAML."""
     if not text:
-        raise conversion.ConversionError("an empty file")
+        raise FieldError("", "an empty file")
     document = next(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), None)
     if document is not None and not isinstance(document, dict):
-        raise conversion.ConversionError("no object")
+        raise FieldError("", "no object")
     return _with_text_keys(document or {})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from .._resolver.api.errors import Panic
+from .._resolver.api.errors import FieldError, Panic
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):", re.ASCII)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -68,28 +68,24 @@ def printed(text: str) -> str:
     return text[:start].lower() + quote(text[start:], safe=_PLAIN)
 
 
-class ChecksumError(ValueError):
-    """A text is not a checksum; the message is CDI's."""
-
-
 def parse_checksum(text: str) -> tuple[str, str]:
-    """The algorithm, as in `hashlib`, and the digits, both in lower case. Raises ChecksumError."""
+    """The algorithm, as in `hashlib`, and the digits, both in lower case. Raises FieldError with CDI's message."""
     algorithm, colon, digits = (part.strip().lower() for part in text.partition(":"))
     if not colon:
-        raise ChecksumError(f"invalid checksum format: expected 'algorithm:hash', got '{text}'")
+        raise FieldError("checksum", f"invalid checksum format: expected 'algorithm:hash', got '{text}'")
     if not digits:
-        raise ChecksumError("checksum hash value cannot be empty")
+        raise FieldError("checksum", "checksum hash value cannot be empty")
     if algorithm not in _DIGITS:
         supported = ", ".join(_DIGITS)
-        raise ChecksumError(f"unsupported hash algorithm '{algorithm}': supported algorithms are: {supported}")
+        raise FieldError("checksum", f"unsupported hash algorithm '{algorithm}': supported algorithms are: {supported}")
     length = len(digits.encode())
     if length != _DIGITS[algorithm]:
         expected = f"expected {_DIGITS[algorithm]} hex characters, got {length}"
-        raise ChecksumError(f"invalid {algorithm} hash length: {expected}")
+        raise FieldError("checksum", f"invalid {algorithm} hash length: {expected}")
     invalid = _NOT_HEX.search(digits)
     if invalid:
         character = f"U+{ord(invalid[0]):04X} '{invalid[0]}'"
-        raise ChecksumError(f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: {character}")
+        raise FieldError("checksum", f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: {character}")
     return algorithm, digits
 
 

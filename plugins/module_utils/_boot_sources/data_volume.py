@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .._resolver.api.errors import Cause
+from .._resolver.api.errors import Cause, FieldError
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.name_rules import LONGEST_SUBDOMAIN
 from .._resolver.api.quantity import parse
 from .._resolver.api.schema import TYPES
-from .cdi_parsers import ChecksumError, UrlError, parse_checksum, printed, scheme
+from .cdi_parsers import UrlError, parse_checksum, printed, scheme
 
 INVALID: Final = "FieldValueInvalid"
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -137,8 +137,8 @@ def _http(http: Manifest, _content_type: str, field: str) -> list[Cause]:
     if http.get("checksum"):
         try:
             parse_checksum(http["checksum"])
-        except ChecksumError as error:
-            causes += invalid(f"Invalid checksum format: {error}", f"{field}.source.HTTP.checksum")
+        except FieldError as error:
+            causes += invalid(f"Invalid checksum format: {error.reason}", f"{field}.source.HTTP.checksum")
     return causes
 
 

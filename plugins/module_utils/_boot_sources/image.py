@@ -39,7 +39,7 @@ ACCEPTED: Final = (
 
 
 class ImageError(ValueError):
-    """An invalid image name, or an unsuitable image; the text names the remedy."""
+    """The name of an image is invalid, the image unsuitable, or its registry does not return it; one line."""
 
 
 class Content(NamedTuple):

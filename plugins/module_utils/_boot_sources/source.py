@@ -24,7 +24,7 @@ from .._resolver.api.manifest import (
 from .._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, ObjectKey
 from .._resolver.api.name_rules import label_value, subdomain
 from .._resolver.api.quantity import parse
-from .cdi_parsers import ChecksumError, parse_checksum
+from .cdi_parsers import parse_checksum
 from .image import ImageError, reference
 from .image import labels as labels_of
 
@@ -100,13 +100,13 @@ def _check(options: Options) -> None:
             parse(options["size"])
         except QuantityError as error:
             raise FieldError("size", f"{options['size']!r}: {error}") from error
-    try:
-        if options.get("image"):
+    if options.get("image"):
+        try:
             reference(options["image"])
-        if options.get("checksum"):
-            parse_checksum(options["checksum"])
-    except (ImageError, ChecksumError) as error:
-        raise FieldError("image" if options.get("image") else "checksum", str(error)) from error
+        except ImageError as error:
+            raise FieldError("image", str(error)) from error
+    if options.get("checksum"):
+        parse_checksum(options["checksum"])
 
 
 def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:

@@ -87,11 +87,7 @@ def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Mod
         note = f"KubeVirt has templates of its own from {behaviour.HAS_TEMPLATES} on."
         return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
     parts = split(manifest)
-    try:
-        template = conversion.convert(parts.vm, object_labels=True)
-    except conversion.ConversionError as error:
-        raise FieldError("", str(error)) from None
-    converted = _of_template(template, sources, release)
+    converted = _of_template(conversion.convert(parts.vm, object_labels=True), sources, release)
     change = FieldChange("kind", TEMPLATE, "kind", conversion.KIND, "KubeVirt has templates of its own.")
     converted.changes.insert(0, change)
     if parts.others is not None:

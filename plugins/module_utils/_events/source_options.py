@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.errors import FieldError
-from .._resolver.api.label_selector import SelectorError, selector
+from .._resolver.api.label_selector import selector
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .facts import BEGINNINGS, TRANSITIONS
 
@@ -91,8 +91,8 @@ def source_options(arguments: Arguments, environment: Mapping[str, str]) -> Sour
     for text in lists["label_selectors"]:
         try:
             selector(text)
-        except SelectorError as error:
-            raise FieldError("label_selectors", str(error)) from None
+        except FieldError as error:
+            raise error.with_parent("label_selectors") from None
     if arguments.get("state_directory") and arguments.get("state_config_map"):
         raise FieldError("state_directory", "there is also state_config_map; remove one of the two")
     return SourceOptions(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final, NamedTuple
 
+from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -14,10 +15,6 @@ _TIME: Final = re.compile(r"(\d\d):(\d\d)")
 _MIDNIGHT: Final = 24 * 60
 # Days in which each window begins again, also where a change of the clock leaves it out once.
 _HORIZON: Final = 18
-
-
-class WindowError(ValueError):
-    """Bad input, in one line that begins with the place in the input."""
 
 
 class Window(NamedTuple):
@@ -96,10 +93,10 @@ def schedule(windows: Any, deadline: Any, zone: tzinfo, zone_name: str) -> Maint
 
     windows: a list of mappings with `from`, `to` and optionally `days`; None for none. deadline: a time or "". zone:
     the time zone of both. zone_name: the name of the zone in messages.
-    Raises WindowError.
+    Raises FieldError.
     """
     if not isinstance(windows, (list, type(None))):
-        raise WindowError(f"windows: is {quoted(windows)}; write a list of windows")
+        raise FieldError("windows", f"is {quoted(windows)}; write a list of windows")
     return MaintenanceSchedule(
         [_window(f"windows[{index}]", entry) for index, entry in enumerate(windows or [])],
         None if deadline in (None, "") else _minutes("deadline", deadline),
@@ -110,17 +107,17 @@ def schedule(windows: Any, deadline: Any, zone: tzinfo, zone_name: str) -> Maint
 
 def _window(place: str, entry: Any) -> Window:
     if not isinstance(entry, Mapping):
-        raise WindowError(f"{place}: is {quoted(entry)}; write days, from and to")
+        raise FieldError(place, f"is {quoted(entry)}; write days, from and to")
     unknown = [name for name in entry if name not in ("days", "from", "to")]
     if unknown:
-        raise WindowError(f"{place}: {unknown[0]}: is unknown; write days, from and to")
+        raise FieldError(f"{place}: {unknown[0]}", "is unknown; write days, from and to")
     missing = [name for name in ("from", "to") if name not in entry]
     if missing:
-        raise WindowError(f"{place}: {missing[0]}: is missing; write a time, such as '22:00'")
+        raise FieldError(f"{place}: {missing[0]}", "is missing; write a time, such as '22:00'")
     begin, end = (_minutes(f"{place}: {name}", entry[name], last) for name, last in (("from", 0), ("to", 1)))
     if begin == end:
-        raise WindowError(
-            f"{place}: from and to are both {entry['to']}; for a whole day write from: '00:00' and to: '24:00'"
+        raise FieldError(
+            place, f"from and to are both {entry['to']}; for a whole day write from: '00:00' and to: '24:00'"
         )
     return Window(_days(f"{place}: days", entry.get("days")), begin, end)
 
@@ -131,7 +128,7 @@ def _days(place: str, days: Any) -> frozenset[int]:
     listed = days if isinstance(days, list) else [days]
     numbers = {_day(place, name) for name in listed}
     if not numbers:
-        raise WindowError(f"{place}: is empty; name days, or leave it out for all of them")
+        raise FieldError(place, "is empty; name days, or leave it out for all of them")
     return frozenset(numbers)
 
 
@@ -140,7 +137,7 @@ def _day(place: str, name: Any) -> int:
     for number, day in enumerate(DAYS):
         if text in (day, day[:3]):
             return number
-    raise WindowError(f"{place}: {quoted(name)} is not a day; write {', '.join(day[:3] for day in DAYS)}")
+    raise FieldError(place, f"{quoted(name)} is not a day; write {', '.join(day[:3] for day in DAYS)}")
 
 
 def _minutes(place: str, value: Any, last: int = 0) -> int:
@@ -149,7 +146,7 @@ def _minutes(place: str, value: Any, last: int = 0) -> int:
     minutes = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
     if not 0 <= minutes < _MIDNIGHT + last:
         # YAML takes 22:00 without quotes for a number.
-        raise WindowError(f"{place}: is {quoted(value)}; write a time from 00:00 to 23:59, in quotes, such as '22:00'")
+        raise FieldError(place, f"is {quoted(value)}; write a time from 00:00 to 23:59, in quotes, such as '22:00'")
     return minutes
 
 

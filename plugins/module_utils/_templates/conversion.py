@@ -16,24 +16,17 @@ KIND: Final = "VirtualMachineTemplate"
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
 
 
-class ConversionError(ValueError):
-    """A Template that cannot be converted."""
-
-
 def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
     """The VirtualMachineTemplate for a Template of one object.
 
     object_labels: add the Template's `labels`, which OpenShift gives to all objects, to the VM; virtctl drops them.
-    Raises ConversionError.
+    Raises FieldError.
     """
     source = _with_texts("Template", template)
-    try:
-        read = schema.canonical("Template", {**source, "objects": None})
-    except FieldError as error:
-        raise ConversionError(str(error)) from None
+    read = schema.canonical("Template", {**source, "objects": None})
     objects = source.get("objects") or []
     if len(objects) != 1:
-        raise ConversionError(f"template must contain exactly one object, found {len(objects)}")
+        raise FieldError("", f"template must contain exactly one object, found {len(objects)}")
     vm = copy(objects[0])
     if object_labels and source.get("labels") and isinstance(vm, dict):
         metadata = vm["metadata"] = vm.get("metadata") or {}

@@ -23,14 +23,10 @@ _RANGE: Final = re.compile(r"\\w|\\d|\\a|\\A|.-.|[a-zA-Z0-9]+")
 _LENGTH: Final = re.compile(r"0*([1-9]\d?|1\d\d|2[0-4]\d|25[0-5])", re.ASCII)
 
 
-class ExpressionError(ValueError):
-    """An expression that generates nothing."""
-
-
 def generate(expression: str, seed: str) -> str:
     """A text that the expression describes. The same seed gives the same text.
 
-    seed: a secret random text, so that the values cannot be guessed. Raises ExpressionError.
+    seed: a secret random text, so that the values cannot be guessed. Raises FieldError.
     """
     text, taken = expression, 0
     while match := _EXPRESSION.search(text):
@@ -42,7 +38,7 @@ def generate(expression: str, seed: str) -> str:
 
 
 def pattern(expression: str) -> str:
-    """A regular expression, of a fixed length, for what an expression generates. Raises ExpressionError."""
+    """A regular expression, of a fixed length, for what an expression generates. Raises FieldError."""
     parts, end = [], 0
     for match in _EXPRESSION.finditer(expression):
         characters, count = _characters_and_count(match)
@@ -55,7 +51,7 @@ def _characters_and_count(match: re.Match[str]) -> tuple[str, int]:
     """The characters to choose from, and how many."""
     ranges, length = match.groups()
     if not _LENGTH.fullmatch(length):
-        raise ExpressionError(f"{{{length}}} is no length; write a number from 1 to 255")
+        raise FieldError("", f"{{{length}}} is no length; write a number from 1 to 255")
     return _characters(ranges), int(length)
 
 
@@ -75,14 +71,14 @@ def _characters(ranges: str) -> str:
         else:
             characters.update(part)
     if not characters:
-        raise ExpressionError(f"[{ranges}] has no characters; write ranges such as [a-z0-9]")
+        raise FieldError("", f"[{ranges}] has no characters; write ranges such as [a-z0-9]")
     return "".join(sorted(characters))
 
 
 def _characters_between(first: str, last: str) -> str:
     start, end = _ALPHABET.find(first), _ALPHABET.find(last)
     if not 0 <= start <= end:
-        raise ExpressionError(f"{first}-{last} is no range; write one such as a-z, A-Z, a-Z or 0-9")
+        raise FieldError("", f"{first}-{last} is no range; write one such as a-z, A-Z, a-Z or 0-9")
     return _ALPHABET[start : end + 1]
 
 
@@ -155,7 +151,7 @@ def generated_in(
         elif expressions.get(part):
             try:
                 parts.append(f"(?P<_{part}>{pattern(expressions[part])})")
-            except ExpressionError:
+            except FieldError:
                 return None
             names_seen.add(part)
         else:

@@ -16,8 +16,8 @@ from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.schema import INTEGERS, TYPES, bare, field_type
 from . import go_json
-from .parameters import ExpressionError, generate
-from .substitution import SubstitutionError, has_reference, references, substitute, substitute_text
+from .parameters import generate
+from .substitution import has_reference, references, substitute, substitute_text
 
 UNKNOWN_FIELD: Final = "unknown field"
 _VM: Final = "spec.virtualMachine"
@@ -243,8 +243,8 @@ def _generated(parameter: dict[str, Any], path: str, seed: str) -> str:
         raise FieldError(f"{path}.from", "is empty; write an expression such as vm-[a-z0-9]{5}")
     try:
         return generate(expression, f"{name} {seed}")
-    except ExpressionError as error:
-        raise FieldError(f"{path}.from", str(error)) from None
+    except FieldError as error:
+        raise error.with_parent(f"{path}.from") from None
 
 
 def _substituted(vm: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:
@@ -254,8 +254,8 @@ def _substituted(vm: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:
         return dict(substitute(vm, values))
     except OverflowError:
         raise FieldError(_VM, "a number is larger than a 64-bit float") from None
-    except SubstitutionError as error:
-        raise FieldError("spec.parameters", str(error)) from None
+    except FieldError as error:
+        raise error.with_parent("spec.parameters") from None
 
 
 def _drop_namespace(vm: dict[str, Any]) -> None:

@@ -9,14 +9,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from .._resolver.api.errors import FieldError
 from . import go_json
 
 REFERENCE: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
 WHOLE: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")
-
-
-class SubstitutionError(ValueError):
-    """A value that cannot be where its reference is."""
 
 
 def references(value: Any) -> Iterator[str]:
@@ -54,7 +51,7 @@ def escaped(value: Any, dollar: str) -> Any:
 def substitute(value: Any, values: Mapping[str, str]) -> Any:
     """A copy of a JSON value with the parameters' values in place of all references; of equal keys the last stays.
 
-    values: the values of all parameters that are referenced. Raises SubstitutionError.
+    values: the values of all parameters that are referenced. Raises FieldError.
     """
 
     def replace(text: str) -> Any:
@@ -87,7 +84,7 @@ def _key(key: str, values: Mapping[str, str]) -> str:
         return _replace(key, values)
     read = _read(whole[1], values)
     if not isinstance(read, str):
-        raise SubstitutionError(f"the value of {whole[1]} is no text, and {key} is a key; write ${{{whole[1]}}}")
+        raise FieldError("", f"the value of {whole[1]} is no text, and {key} is a key; write ${{{whole[1]}}}")
     return read
 
 
@@ -105,5 +102,5 @@ def _read(name: str, values: Mapping[str, str]) -> Any:
     except ValueError:
         return values[name]
     if value is None:
-        raise SubstitutionError(f"the value of {name} is null, which ${{{{{name}}}}} cannot put in")
+        raise FieldError("", f"the value of {name} is null, which ${{{{{name}}}}} cannot put in")
     return value

@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import Manifest
-from ...module_utils._templates.parameters import ExpressionError, generate
-from ...module_utils._templates.substitution import SubstitutionError, references, substitute
+from ...module_utils._templates.parameters import generate
+from ...module_utils._templates.substitution import references, substitute
 from .check_extension import CheckExtension
 from .findings import LocatedFinding
 from .sources import SourceManifest
@@ -68,7 +69,7 @@ def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:
             continue
         try:
             substituted = substitute(item, known)
-        except SubstitutionError:
+        except FieldError:
             # The value is no JSON for the place.
             yield index, item, " or ".join(known)
         else:
@@ -85,6 +86,6 @@ def _default(parameter: Manifest) -> str | None:
     if parameter.get("value") not in (None, ""):
         return str(parameter["value"])
     if parameter.get("generate") == "expression":
-        with suppress(ExpressionError):
+        with suppress(FieldError):
             return generate(str(parameter.get("from") or ""), _SEED)
     return None if parameter.get("required") else ""

@@ -12,7 +12,7 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.name_rules import quoted
 from ...module_utils._resolver.api.schema import as_declared
 from ...module_utils._resolver.declare.option_checks import oversized
-from ...module_utils._templates.conversion import ConversionError, convert, template_of
+from ...module_utils._templates.conversion import convert, template_of
 from ...module_utils._templates.parameters import texts
 from ...module_utils._templates.process import Processed, process, refusal, validate
 from .._manifest_checks import check_fields, check_types, gated
@@ -26,7 +26,7 @@ def template_convert(value: Any) -> dict[str, Any]:
     source = _manifest(value, "Template")
     try:
         template = convert(source, object_labels=True)
-    except ConversionError as error:
+    except FieldError as error:
         raise AnsibleFilterError(f"{_label(source)}: {error}") from None
     _accepted(template, validate(template))
     return template

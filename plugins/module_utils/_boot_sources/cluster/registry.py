@@ -35,10 +35,6 @@ class _Missing(ImageError):
     """An object that is needed to read an image does not exist."""
 
 
-class RegistryError(Exception):
-    """The registry does not return what it has of the image; the text is one line."""
-
-
 class RegistryImage:
     """An image in its registry.
 
@@ -58,7 +54,7 @@ class RegistryImage:
         try:
             self._pool = web_pool(ca_text=certificates or None, check=not insecure, timeout=_TIMEOUT, retries=retries)
         except ssl.SSLError as error:
-            raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
+            raise ImageError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
         self._reference = reference
         self._login = login
         self._schemes = ("https", "http") if insecure else ("https",)
@@ -67,13 +63,13 @@ class RegistryImage:
     def content(self, architecture: str = "amd64") -> Content:
         """The content of the image. architecture: the image of an index to read; a single image counts as it is.
 
-        Raises RegistryError if the registry does not respond with it, ImageError if the image does not exist.
+        Raises ImageError.
         """
         reference = self._reference
         document, text = self._document(f"manifests/{reference.digest or reference.tag}")
         digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
         if reference.digest and digest != reference.digest:
-            raise RegistryError(f"{reference.host} answered with {digest} for {reference.name}")
+            raise ImageError(f"{reference.host} answered with {digest} for {reference.name}")
         if not image.is_index(document):
             return self._configuration(document)._replace(digest=digest)
         manifest, _text = self._document(f"manifests/{image.digest_for(reference.name, document, architecture)}")
@@ -97,9 +93,9 @@ class RegistryImage:
             raise ImageError(f"{host} has no image {name}")
         if response.status in (401, 403):
             # Many registries respond like this for an image that does not exist.
-            raise RegistryError(f"{host} does not show {name}: check the name, or the credentials")
+            raise ImageError(f"{host} does not show {name}: check the name, or the credentials")
         if response.status != 200:
-            raise RegistryError(f"{host} answered {response.status} for {name}")
+            raise ImageError(f"{host} answered {response.status} for {name}")
         text = response.read(_LARGEST + 1)
         response.release_conn()
         try:
@@ -107,7 +103,7 @@ class RegistryImage:
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise RegistryError(f"{host} answered with no manifest for {name}")
+            raise ImageError(f"{host} answered with no manifest for {name}")
         return document, text
 
     def _get(self, part: str) -> Any:
@@ -121,7 +117,7 @@ class RegistryImage:
                 return self._pool.request("GET", url, headers=headers, preload_content=False)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 problem = error
-        raise RegistryError(f"cannot reach {host}: {reason_of(problem)}") from problem
+        raise ImageError(f"cannot reach {host}: {reason_of(problem)}") from problem
 
     def _authorization_for(self, header: str) -> str:
         """The Authorization header for a registry's challenge."""
@@ -139,9 +135,9 @@ class RegistryImage:
             body = json.loads(response.data)
             token = body.get("token") or body.get("access_token") if response.status == 200 else None
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-            raise RegistryError(f"{host} gives no token: {reason_of(error)}") from error
+            raise ImageError(f"{host} gives no token: {reason_of(error)}") from error
         if not token:
-            raise RegistryError(f"{host} gives no token: HTTP {response.status}; check the credentials")
+            raise ImageError(f"{host} gives no token: HTTP {response.status}; check the credentials")
         return f"Bearer {token}"
 
 
@@ -166,7 +162,7 @@ def content_of(session: Session, source: Image) -> Content:
         # CDI takes any certificate of these, and plain HTTP.
         insecure = source.insecure or parsed.host in (cdi(session).config.get("insecureRegistries") or ())
         return RegistryImage(parsed, login, certificates, insecure).content(source.architecture or "amd64")
-    except (ImageError, RegistryError, RequestFailed) as error:
+    except (ImageError, RequestFailed) as error:
         return Content(problem=str(error), missing=isinstance(error, _Missing))
 
 

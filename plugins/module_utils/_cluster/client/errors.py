@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from ..._resolver.api.errors import Cause
+from ..._resolver.api.errors import Cause, FieldError
 from ..._resolver.secrets.redaction import without_logins
 
 _T = TypeVar("_T")
@@ -176,11 +176,11 @@ def _malformed(text: str) -> str:
 
     If that is not known here, the server's message remains.
     """
-    from ..._resolver.api.label_selector import SelectorError, selector
+    from ..._resolver.api.label_selector import selector
 
     try:
         selector(text)
-    except SelectorError as error:
+    except FieldError as error:
         return str(error)
     return f"{text!r} is not a label selector"
 

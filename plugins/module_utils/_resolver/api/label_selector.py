@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from .errors import FieldError
 from .name_rules import quoted
 
 Test = Callable[[Mapping[str, str]], bool]
@@ -16,15 +17,11 @@ _EQUAL: Final = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([-A-Za-z0-9_.]*)")
 _EXISTS: Final = re.compile(rf"(!?)\s*({_KEY})")
 
 
-class SelectorError(ValueError):
-    """A text is not a label selector; one line."""
-
-
 def selector(text: str) -> Test:
     """A function that says whether labels match all requirements of the text, which are separated by commas.
 
     `key=value`, `key!=value`, `key in (a, b)`, `key notin (a, b)`, `key`, `!key`. As in Kubernetes, `!=` and `notin`
-    also match labels without the key.
+    also match labels without the key. Raises FieldError.
     """
     # Commas in parentheses separate values.
     parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]
@@ -42,8 +39,10 @@ def _requirement(part: str, text: str) -> Test:
     if match := _EXISTS.fullmatch(part):
         negated, key = match.groups()
         return lambda labels: (key in labels) != bool(negated)
-    raise SelectorError(
-        f"{quoted(part)} in {quoted(text)} is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+    raise FieldError(
+        "",
+        f"{quoted(part)} in {quoted(text)} is not a label selector;"
+        " write k=v, k!=v, k in (a,b), k notin (a,b), k or !k",
     )
 
 

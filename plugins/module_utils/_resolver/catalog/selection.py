@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from ..api.errors import CatalogError
-from ..api.label_selector import SelectorError, selector
+from ..api.errors import CatalogError, FieldError
+from ..api.label_selector import selector
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
@@ -56,7 +56,7 @@ class CatalogSelection:
             chosen += _matching("architectures", self.architectures, of_os, lambda item: architecture_of(item) or None)
         try:
             tests = [selector(text) for text in self.labels]
-        except SelectorError as error:
+        except FieldError as error:
             raise CatalogError(f"label_selectors: {error}") from error
         return [
             manifest

@@ -19,14 +19,14 @@ from ..._cluster.modules.results import group_warnings
 from ..._cluster.modules.shared_options import AUTH, CONCURRENCY, REQUESTS
 from ..._cluster.reads.revisions import matcher_fields_of
 from ..._cluster.task import Task
-from ..._resolver.api.errors import bug_report
+from ..._resolver.api.errors import FieldError, bug_report
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.change import move
 from ..._resolver.declare.option_checks import option_problem
 from .. import rollout
 from ..rollout import Limits, Rollout, RolloutScope
 from ..rollout_report import report, table
-from ..windows import MaintenanceSchedule, WindowError, schedule
+from ..windows import MaintenanceSchedule, schedule
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
 
 PLANNED: Final = "planned"
@@ -196,9 +196,9 @@ def _schedule(settings: Params) -> MaintenanceSchedule:
             try:
                 windows = yaml.safe_load(windows)
             except yaml.YAMLError:
-                raise WindowError("windows: is not YAML; write a list of windows") from None
+                raise FieldError("windows", "is not YAML; write a list of windows") from None
         return schedule(windows, settings["deadline"], _zone(zone_name), zone_name)
-    except WindowError as error:
+    except FieldError as error:
         raise TaskFailed(f"{_PREFIX}{error}") from None
 
 
@@ -209,9 +209,10 @@ def _zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     # A name that is no path, a folder of the database, or none of it.
     except (ValueError, OSError, KeyError):
-        raise WindowError(
-            f"time_zone: {quoted(name)} is unknown; write a name of the IANA database, such as Europe/Berlin. Where "
-            "the package tzdata is not installed, only UTC is known"
+        raise FieldError(
+            "time_zone",
+            f"{quoted(name)} is unknown; write a name of the IANA database, such as Europe/Berlin. Where "
+            "the package tzdata is not installed, only UTC is known",
         ) from None
 
 

@@ -6,13 +6,13 @@ The expected values are from net/url of Go 1.26 and from robfig/cron v3.0.1.
 import pytest
 
 from plugins.module_utils._boot_sources.cdi_parsers import (
-    ChecksumError,
     UrlError,
     is_schedule,
     parse_checksum,
     printed,
     scheme,
 )
+from plugins.module_utils._resolver.api.errors import FieldError
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_checksum_is_normalized() -> None:
     ],
 )
 def test_invalid_checksums_raise(text: str, message: str) -> None:
-    with pytest.raises(ChecksumError) as error:
+    with pytest.raises(FieldError) as error:
         parse_checksum(text)
-    assert str(error.value) == message
+    assert error.value.reason == message
 
 
 @pytest.mark.parametrize("text", ["0 0 * dec sun", "@every 1.5h2m", "TZ=Europe/Berlin @daily", "CRON_TZ= @daily"])

@@ -6,7 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.module_utils._rollout.windows import WindowError, schedule
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._rollout.windows import schedule
 
 BERLIN = "Europe/Berlin"
 DAILY = [{"from": "22:00", "to": "04:00"}]
@@ -129,6 +130,6 @@ def test_deadline_is_the_first_after_the_start() -> None:
     ],
 )
 def test_invalid_input_is_one_line(windows: Any, deadline: str, message: str) -> None:
-    with pytest.raises(WindowError) as error:
+    with pytest.raises(FieldError) as error:
         schedule(windows, deadline, timezone.utc, "UTC")
     assert str(error.value) == message

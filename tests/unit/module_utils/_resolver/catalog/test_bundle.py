@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.errors import CatalogError
-from plugins.module_utils._resolver.api.label_selector import SelectorError, selector
+from plugins.module_utils._resolver.api.errors import CatalogError, FieldError
+from plugins.module_utils._resolver.api.label_selector import selector
 from plugins.module_utils._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from plugins.module_utils._resolver.catalog.selection import CatalogSelection
 
@@ -276,5 +276,5 @@ def test_label_selectors(text: str, labels: dict[str, str], fits: bool) -> None:
 
 @pytest.mark.parametrize("text", ["a in b", "=1", "a=b=c", "a in (1"])
 def test_an_invalid_label_selector_is_an_error(text: str) -> None:
-    with pytest.raises(SelectorError):
+    with pytest.raises(FieldError):
         selector(text)
