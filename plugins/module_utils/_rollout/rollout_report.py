@@ -8,7 +8,8 @@ from typing import Any, Final
 from .._columns import aligned
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.guest.effect import LIVE, NOTHING, RESTART
-from .rollout import DUE, NEVER, NO_CHANGE, PINNED, REFRESH, REFUSED, UNREADABLE, Facts, Rollout
+from .rollout import Rollout
+from .vm_decision import DUE, NEVER, NO_CHANGE, PINNED, REFRESH, REFUSED, UNREADABLE, Facts
 
 OUTCOMES: Final = (
     "refreshed",
@@ -30,7 +31,7 @@ _SHOWN: Final = 5
 def report(rollout: Rollout, after: Mapping[str, Facts], moves: bool, check_mode: bool) -> Facts:
     """The result of a run: {failed, check_mode, msg, stopped, out_of_time, counts, virtual_machines}.
 
-    after: the selected VMs as they are now, see `rollout.planned_vm`.
+    after: the selected VMs as they are now, see `vm_decision.planned_vm`.
     """
     records = [_record(rollout, label, after.get(label), moves, check_mode) for label in rollout.vms]
     counts = {name: sum(record["outcome"] == name for record in records) for name in OUTCOMES}

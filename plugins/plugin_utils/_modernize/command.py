@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import yaml
+from typing import Any, Final
 
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._conversion import template_merge
@@ -41,40 +38,13 @@ from .._check.placeholders import FORMS
 from .._check.sources import UsageError
 from .._check.tasks import Links, add_linked_files, manifests_of, task_manifests
 from .._manifest_checks import check_types
-from .table import EQUAL, Row, row_of, table
-from .yaml_edits import EditError, edited
+from .report import Report, label_of
+from .table import Row, row_of, table
 
 _PLACEHOLDER: Final = "has a placeholder, whose value the command does not know"
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
 _CATALOG: Final = frozenset({*MATCHER_FIELD_OF_KIND, *OLD_KINDS})
 _USER_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations")
-
-
-class _Report(NamedTuple):
-    """The report.
-
-    rows: rows of VMs and templates. guestless: labels of tasks that declare no guest, and of Templates without a VM.
-    notes: about fields that stay, and objects of a catalog that cannot be converted.
-    files: path below the output → documents, or the text of a playbook. edits: file → its new text, where comments and
-    all other lines stay. texts, starts: the files' texts and starts, see `_check.sources`.
-    """
-
-    rows: list[Row]
-    guestless: list[str]
-    notes: list[str]
-    files: dict[Path, list[Any] | str]
-    edits: dict[str, str]
-    texts: dict[str, bytes]
-    starts: dict[tuple[str, int], int]
-    lines: LineFinder
-
-    def place(self, location: Location, field: str = "") -> str:
-        """``old.yml:12``"""
-        return f"{location.file}:{self.lines.find(location, field)}"
-
-    def note(self, location: Location, label: str, field: str, text: str) -> None:
-        """Adds a note about a field of an object."""
-        self.notes.append(f"note: {self.place(location, field)}: {label}: {f'{field}: ' if field else ''}{text}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,13 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in (*table(report.rows), *report.notes):
             print(line)
         if options.diff:
-            print("".join(_differing(report)), end="")
+            print("".join(report.differing()), end="")
         if options.in_place:
             for file, text in report.edits.items():
                 write_file(Path(file), text)
         if options.output:
-            _write(Path(options.output), report.files)
-        print(_summary(report, options))
+            report.write(Path(options.output))
+        print(report.summary(options.output, in_place=options.in_place))
     except (UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -130,11 +100,11 @@ def _percent(text: str) -> Fraction:
     return Fraction(int(text), 100)
 
 
-def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
+def _report(options: argparse.Namespace, stdin: bytes) -> Report:
     release = _release(options.kubevirt_version)
     texts: dict[str, bytes] = {}
     starts: dict[tuple[str, int], int] = {}
-    report = _Report([], [], [], {}, {}, texts, starts, LineFinder(texts, starts))
+    report = Report([], [], [], {}, {}, texts, starts, LineFinder(texts, starts))
     links: Links = {}
     read = _read(report, options.path, stdin, options.output, links)
     others = _read(report, options.objects, b"", None, {})
@@ -161,7 +131,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
                 new = _converted(report, location, manifest, origin, release)
                 if new != [manifest]:
                     changed.add(file)
-                    _edit(report, location, *new)
+                    report.edit(location, *new)
             documents = report.files.setdefault(file, [])
             if isinstance(documents, list):
                 documents += new
@@ -173,7 +143,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     return report
 
 
-def _merge_templates(report: _Report) -> None:
+def _merge_templates(report: Report) -> None:
     """Merges the templates of the new files. A note tells what each one stands for."""
     places = [
         (documents, document)
@@ -200,7 +170,7 @@ def _release(version: str | None) -> Release:
 
 
 def _read(
-    report: _Report, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
+    report: Report, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
 ) -> list[tuple[Path, sources.LocatedDocument]]:
     """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
 
@@ -234,25 +204,8 @@ def _read(
     return read
 
 
-def _edit(report: _Report, location: Location, new: Manifest, *others: Manifest) -> str | None:
-    """Changes a mapping in the text of its file. Returns the text; None, with a note, if it stays as it is.
-
-    others: get documents of their own at the end.
-    """
-    try:
-        text = report.edits.get(location.file) or report.texts[location.file].decode()
-        if location.file == sources.STDIN_NAME or Path(location.file).suffix == ".json":
-            raise EditError("is in no file of YAML")
-        text = edited(text, location.document, location.path, new)
-        report.edits[location.file] = f"{text.rstrip()}\n{_yaml(others)}" if others else text
-        return report.edits[location.file]
-    except (EditError, UnicodeDecodeError) as error:
-        report.notes.append(f"note: {report.place(location)}: not changed in its place: {one_line(error)}")
-        return None
-
-
 def _converted_task(
-    report: _Report, source: sources.LocatedDocument, task: sources.SourceManifest, origin: Sources, release: Release
+    report: Report, source: sources.LocatedDocument, task: sources.SourceManifest, origin: Sources, release: Release
 ) -> str | None:
     """The text of the file with a task that names an instancetype; None if it stays as it is."""
     location, manifest = task.location, task.manifest
@@ -266,20 +219,18 @@ def _converted_task(
         written = written[step]
     if others or not isinstance(written, dict):
         what = "becomes several objects" if others else "is a text"
-        report.note(location, _label(manifest), "", f"not changed in its place: {what}")
+        report.note(location, label_of(manifest), "", f"not changed in its place: {what}")
         return None
     if module_of(location.path[-1], written) == KUBEVIRT_VM:
         spec = new["spec"]
         matchers = {field.name: spec[field.name] for field in MATCHER_FIELDS if field.name in spec}
-        return _edit(report, location, {**written, **matchers, "spec": spec["template"]["spec"]})
-    return _edit(
-        report, location, {**written, **{part: new[part] for part in ("apiVersion", "spec") if part in written}}
-    )
+        return report.edit(location, {**written, **matchers, "spec": spec["template"]["spec"]})
+    return report.edit(location, {**written, **{part: new[part] for part in ("apiVersion", "spec") if part in written}})
 
 
-def _is_left(report: _Report, item: sources.SourceManifest) -> bool:
+def _is_left(report: Report, item: sources.SourceManifest) -> bool:
     """Whether an object of a task stays as it is; reports why."""
-    label = _label(item.manifest)
+    label = label_of(item.manifest)
     if item.patch:
         report.guestless.append(label)
         report.note(item.location, label, "", "stays, because the task declares no guest")
@@ -288,25 +239,18 @@ def _is_left(report: _Report, item: sources.SourceManifest) -> bool:
     return item.patch or bool(item.problem or item.unknown)
 
 
-def _differing(report: _Report) -> Iterator[str]:
-    """The lines that `--in-place` changes, as a unified diff."""
-    for file, text in report.edits.items():
-        before, after = (part.splitlines(keepends=True) for part in (report.texts[file].decode(), text))
-        yield from difflib.unified_diff(before, after, file, file)
-
-
 def _is_ours(manifest: Any) -> bool:
     return isinstance(manifest, dict) and (manifest.get("kind") in _GUESTS or manifest.get("kind") in _CATALOG)
 
 
-def _current(report: _Report, objects: Iterable[sources.SourceManifest], release: Release) -> Iterator[Manifest]:
+def _current(report: Report, objects: Iterable[sources.SourceManifest], release: Release) -> Iterator[Manifest]:
     """The instancetypes and preferences in the current API."""
     for item in objects:
         if item.manifest["kind"] in _CATALOG:
             try:
                 yield _checked(item.manifest, Sources(), release).manifest
             except FieldError as error:
-                report.note(item.location, _label(item.manifest), error.path, f"not converted: {error.reason}")
+                report.note(item.location, label_of(item.manifest), error.path, f"not converted: {error.reason}")
 
 
 def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
@@ -340,11 +284,11 @@ def _check_accepted(location: Location, before: Manifest, after: Manifest, origi
 
 
 def _converted(
-    report: _Report, location: Location, manifest: Manifest, origin: Sources, release: Release
+    report: Report, location: Location, manifest: Manifest, origin: Sources, release: Release
 ) -> list[Manifest]:
     """The new manifest, and others that stand beside it. Adds a row for a VM or a template."""
     guest = manifest["kind"] in _GUESTS
-    label = _label(manifest)
+    label = label_of(manifest)
     if manifest["kind"] == TEMPLATE and not vms_of(manifest):
         report.guestless.append(label)
         return [manifest]
@@ -375,13 +319,6 @@ def _successor(change: FieldChange) -> str:
     return f"Replaced by {change.new_path}{default}. " if change.new_path else "Removed. "
 
 
-def _label(manifest: Manifest) -> str:
-    metadata = manifest.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    name = metadata.get("name") or metadata.get("generateName") or "(unnamed)"
-    return f"{manifest['kind']} {'/'.join(str(part) for part in (metadata.get('namespace'), name) if part)}"
-
-
 def _declared(manifest: Manifest) -> Manifest:
     """The manifest without what a cluster adds, such as the old one in kubectl's annotation."""
     metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key in _USER_METADATA}
@@ -392,38 +329,3 @@ def _declared(manifest: Manifest) -> Manifest:
         metadata.pop("annotations", None)
     new = {key: value for key, value in manifest.items() if key != "status"}
     return {**new, "metadata": metadata} if "metadata" in new else new
-
-
-def _summary(report: _Report, options: argparse.Namespace) -> str:
-    guests = [row.cells[-1] for row in report.rows if row.cells[-2] != "-"]
-    counts = {
-        "equal": guests.count(EQUAL),
-        "different": len(guests) - guests.count(EQUAL),
-        "not converted": sum(row.failed for row in report.rows),
-    }
-    counts["unchanged in size"] = len(report.rows) - sum(counts.values())
-    counts["without a guest"] = len(report.guestless)
-    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    written = f"; {_files(report.files)} in {options.output}" if options.output else ""
-    written += f"; {_files(report.edits)} changed" if options.in_place else ""
-    total = len(report.rows)
-    return f"{total} {'guest' if total == 1 else 'guests'}: {text}{written}"
-
-
-def _files(files: Sized) -> str:
-    return f"{len(files)} {'file' if len(files) == 1 else 'files'}"
-
-
-def _write(folder: Path, files: dict[Path, list[Any] | str]) -> None:
-    texts = {path: content if isinstance(content, str) else _yaml(content) for path, content in files.items()}
-    for path, text in texts.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_file(target, text)
-
-
-def _yaml(documents: Sequence[Any]) -> str:
-    # Ready for JSON, which has neither aliases nor classes derived from Python's.
-    plain = json.loads(json.dumps(documents, default=str))
-    text: str = yaml.safe_dump_all(plain, explicit_start=True, sort_keys=False, allow_unicode=True, width=120)
-    return text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.module_utils._cluster.modules.declaration import result_of
+from plugins.module_utils._cluster.modules.declared_results import result_of
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.change import drift
 from plugins.module_utils._resolver.change.declared import NOT_PLANNED, declare_job

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.module_utils._rollout import rollout
+from plugins.module_utils._rollout import rollout, vm_decision
 from plugins.module_utils._rollout.rollout import Limits, Rollout
 
 # A VM before the run: its decision, and whether it is down, restarts, and is broken for good.
@@ -102,7 +102,7 @@ def test_runs_keep_their_limits(
     stuck = {label: "ErrorPvcNotFound" for label, kind in fleet.items() if KINDS[kind][3]}
     restart = "never" if never else "if_required"
     state = rollout.plan(vms, stuck, len(vms), Limits(size, most, failures, canary), restart, False)
-    due = [label for label, vm in vms.items() if vm["decision"] in rollout.DUE]
+    due = [label for label, vm in vms.items() if vm["decision"] in vm_decision.DUE]
     assert sorted(label for batch in state.batches for label in batch) == sorted(due)
     largest = max(1, rollout.amount(size, len(vms), round_up=True), canary)
     assert all(0 < len(batch) <= largest for batch in state.batches)

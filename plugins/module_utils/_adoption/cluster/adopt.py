@@ -21,6 +21,7 @@ from ..._resolver.guest.predict import admitted_effect
 from ..._resolver.kubevirt.admission.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from .. import adopt as choose
+from .. import change
 from ..adopt import Adoption
 
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
@@ -87,7 +88,7 @@ def adopt(
         if adoption.chosen is None:
             job.failed = adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
-        job.failed, goal.declared_elsewhere = choose.conflict(
+        job.failed, goal.declared_elsewhere = change.conflict(
             goal.vm, adoption.chosen, session.field_manager, task.force_conflicts
         )
         goal.effect = admitted_effect(goal.vm, admit(adoption.chosen.vm, goal.vm, cluster), job.seen.vmi, cluster)
@@ -138,7 +139,7 @@ def _decide(field_manager: str, job: AdoptJob, _facts: Facts) -> Decision:
     if adoption is None or adoption.chosen is None:
         return None
     chosen = adoption.chosen
-    patch = choose.patch(vm, chosen.vm)
+    patch = change.patch(vm, chosen.vm)
     writes = (json_patch(job.key.path, patch, fieldManager=field_manager, fieldValidation="Strict"),)
 
     def instancetype_of(live: Manifest | None) -> Manifest:

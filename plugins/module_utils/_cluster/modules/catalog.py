@@ -24,7 +24,7 @@ from ..task import Task
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.catalog_deployment import CatalogExtension, CatalogSummary, deploy
 from ..writes.catalog_objects import ObjectCheck
-from .declaration import diff, generation, is_taken_over, result_of
+from .declared_results import diff, generation, is_taken_over, result_of
 from .module import ON_FAILURE, Module, Params, Result
 from .results import counted_noun, failed_result, group_warnings, joined_counts
 from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT

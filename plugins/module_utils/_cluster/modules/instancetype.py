@@ -10,7 +10,8 @@ from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
 from ..writes.catalog_objects import CatalogObjects, ObjectCheck
-from .declaration import Declaration, TaskState, generation
+from .declaration import Declaration, TaskState
+from .declared_results import generation
 from .module import Module
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {

@@ -45,7 +45,7 @@ class RemovedObject:
 
 @dataclass
 class CatalogSummary:
-    """What a deployment does, over the jobs of its objects.
+    """What a deployment does besides what its jobs say of their objects: users, versions, objects that are gone.
 
     results: the results of the requested objects. pruned: the results of the objects in `gone` that are pruned. added:
     the jobs for what a capability adds. changed: [{field, before, after}] of the specs that change. used_by: the

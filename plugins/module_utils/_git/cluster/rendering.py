@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..._cluster.client.errors import TaskFailed
-from ..._cluster.modules.declaration import Declaration, result_of
+from ..._cluster.modules.declaration import Declaration
+from ..._cluster.modules.declared_results import result_of
 from ..._cluster.modules.module import Params, Result
 from ..._cluster.modules.results import counted_noun, failed_result
 from ..._cluster.task import Task

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..api import managed_fields
-from ..api.errors import Cause, FieldError
+from ..api.errors import FieldError
 from ..api.finding import Finding
-from ..api.keys import FIELD_MANAGER
 from ..api.kinds import KINDS, Kind
-from ..api.managed_fields import FieldPath, TakeOver, keep_managers
+from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest, Progress
-from ..api.tree import set_at
-from ..api.write import Write, apply, delete, json_patch, merge_patch
 from ..declare import plan
 from ..declare.plan import Plan
 from .declared import APPLY, NOT_PLANNED, DeclareJob, is_written, judge, stop_if_invalid
-from .step import NOT_SENT, RETRY, Act, Decision, Facts, Probe, Refusal, Seen, Step
+from .declared_write import DeclaredWrite, Ownership
+from .step import NOT_SENT, RETRY, Decision, Facts, Probe, Seen, Step
 
 _UNREADABLE: Final = (
     "cannot read the object in the cluster: {}; if the cluster's KubeVirt is newer than this collection, upgrade the"
     " collection"
 )
 _RETAINED: Final = "{} is no longer declared but stays, because {} {} the field too; to remove it, set {}"
-
-
-class Ownership(NamedTuple):
-    """How a task deals with other field managers.
-
-    manager: that of the task. force: take fields from others. take_over: whether to take over a manager's share.
-    """
-
-    manager: str = FIELD_MANAGER
-    force: bool = False
-    take_over: TakeOver = keep_managers
 
 
 def plan_object(job: DeclareJob, ownership: Ownership) -> Plan:
@@ -111,6 +98,7 @@ class DeclareSteps:
         self._kind, self._ownership = kind, ownership
         self._preflight, self._fail_fast, self._check_mode = preflight, fail_fast, check_mode
         self._namespace_problem, self._mutators = namespace_problem, mutators
+        self._write = DeclaredWrite(ownership, kind.rest, check_mode=check_mode)
 
     def steps(self) -> tuple[Step, ...]:
         """All steps, in order."""
@@ -139,7 +127,7 @@ class DeclareSteps:
         # A VM stays until its guest has shut down. A write may have to wait although the task does not.
         gone = Step("gone", until=self._until_gone, metadata_only=True)
         cleared = (step.only(_is_created)._replace(waits=True) for step in (gone, *kind.cleared))
-        written = (*kind.before, Step(APPLY, self._apply), *kind.after)
+        written = (*kind.before, Step(APPLY, self._write.decide), *kind.after)
         revise = (
             Step("answer", self._note_answer),
             *(step.only(lambda job: job.before.live is not None) for step in kind.revise),
@@ -246,111 +234,6 @@ class DeclareSteps:
     def _until_gone(self, job: DeclareJob) -> Probe | None:
         return partial(_gone, job, "the deletion of the existing object") if job.goal.terminating is not None else None
 
-    def _apply(self, job: DeclareJob, _facts: Facts) -> Decision:
-        """Takes fields over, patches and applies an object, or deletes it."""
-        planned, live = job.goal.plan, job.before.live
-        if planned.action not in plan.WRITES:
-            return None
-        uid = live["metadata"].get("uid") if live is not None else None
-        if planned.action == plan.DELETE:
-            write = delete(job.key.path, uid)
-            return Act((write,), (write,), may_be_found=True, answered=partial(self._deleted, job))
-        # The UID binds the apply to the live object: without it, an apply would create a deleted object anew, while its
-        # revisions still wait for the garbage collector.
-        own = {"metadata": {**planned.manifest["metadata"], "uid": uid}} if uid else {}
-        manifest = {**planned.manifest, **own}
-        applied = partial(apply, job.key.path, manifest, self._ownership.manager)
-        acts = []
-        dry_run: tuple[Write, ...] = (applied(self._ownership.force),)
-        if planned.taken_from and live is not None:
-            acts.append(self._taking_over(job, live))
-        if planned.merge_patch:
-            acts.append(Act((self._patch(job, planned.merge_patch),)))
-        if planned.taken_from or planned.merge_patch:
-            # The apply depends on patches that a dry run does not store: one patch has all that they would change.
-            fields = plan.patched_fields(planned, live or {})
-            dry_run = (self._patch(job, fields),) if fields else ()
-        if job.goal.terminating is not None:
-            # A dry run would change what is being deleted, instead of creating anything.
-            dry_run = ()
-
-        def forced(refusal: Refusal) -> Write | None:
-            conflict = refusal.code == 409 and bool(refusal.causes)
-            may_take = conflict and all(self._may_take(cause, live or {}) for cause in refusal.causes)
-            return applied(True) if may_take else None
-
-        write = applied(self._ownership.force)
-        note = partial(self._answered, job, job.written, job.acted)
-        return [*acts, Act((write,), dry_run, instead=forced, answered=note)]
-
-    def _patch(self, job: DeclareJob, fields: Mapping[FieldPath, Any]) -> Write:
-        """A merge patch that sets fields, or removes those that are None."""
-        patch: Manifest = {}
-        for path, value in fields.items():
-            set_at(patch, path, value)
-        return merge_patch(job.key.path, patch, fieldManager=self._ownership.manager)
-
-    def _taking_over(self, job: DeclareJob, live: Manifest) -> Act:
-        """Transfers the fields of other managers to that of the task."""
-        from ..ownership.take_over import patch as taking_over
-
-        planned, manager = job.goal.plan, self._ownership.manager
-        typed = {**live, "apiVersion": KINDS[job.key.kind].api_version}
-        operations = taking_over(typed, planned.fields, manager, planned.taken_from)
-        write = json_patch(job.key.path, operations, fieldManager=manager)
-        return Act((write,), (write,), again=lambda now: None if now is None else self._taking_over(job, now))
-
-    def _may_take(self, cause: Cause, live: Manifest) -> bool:
-        """Whether the task takes a field without force_conflicts.
-
-        That is the case if its manager set it by another request than an apply, or if KubeVirt wrote it by itself, as
-        virt-api does after a start or stop. live: the object before.
-        """
-        manager = cause.message.partition('"')[2].partition('"')[0]
-        path = tuple(cause.field.removeprefix(".").split("."))
-        if manager == self._ownership.manager:
-            return True
-        # Only a conflict needs it.
-        from ..declare.rewrites import taken_back
-
-        return taken_back(manager, path, live)
-
-    def _deleted(self, job: DeclareJob, _answer: Manifest | None) -> bool:
-        if not self._check_mode:
-            job.see(None)
-            _drop_written(job)
-        return True
-
-    def _answered(self, job: DeclareJob, written: bool, acted: bool, answer: Manifest | None) -> bool:
-        """Notes how the plan turned out, by the answer to the apply or to its dry run. Whether the object changes.
-
-        written, acted: those of the job before.
-        """
-        # Only an object that is written needs it.
-        from ..declare.answer import Answered, answered
-
-        goal, planned, live = job.goal, job.goal.plan, answer or {}
-        try:
-            rest = partial(self._kind.rest, goal.manifest, live, self._ownership.manager)
-            turned = answered(planned, job.before.live, live, rest, self._ownership.manager)
-        except FieldError:
-            # The cluster's KubeVirt is newer than this collection.
-            turned = Answered(planned, live)
-        goal.plan, goal.deviations = turned.plan, turned.deviations
-        if turned.plan is not planned or turned.deviations:
-            # Only the effect of a change needs it.
-            goal.answer = live if turned.plan.action == plan.APPLY else {}
-        changes = turned.plan.action != plan.NONE
-        if self._check_mode:
-            return changes
-        job.see(turned.live)
-        if planned.taken_from:
-            goal.owners = _owners(live, self._ownership.manager)
-        _drop_written(job)
-        if not changes:
-            job.written, job.acted = written, acted
-        return changes
-
     def _until_ready(self, job: DeclareJob) -> Probe:
         if job.goal.state == "absent":
             return partial(_gone, job, "the object to disappear")
@@ -393,20 +276,3 @@ def _gone(job: DeclareJob, pending: str, live: Manifest | None) -> Progress:
     before = job.before.live or job.goal.terminating
     gone = live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
     return Progress(done=gone, pending=pending)
-
-
-def _drop_written(job: DeclareJob) -> None:
-    """Drops what only the write needs: half of the memory of each of thousands of objects."""
-    job.goal.plan = job.goal.plan._replace(manifest={}, merge_patch={}, fields={})
-    for manifest in (job.before.live or {}, job.seen.live or {}):
-        manifest.get("metadata", {}).pop("managedFields", None)
-    if job.goal.answer is None:
-        job.seen = Seen(job.seen.live)
-
-
-def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
-    """The fields of an object that other managers own, by manager."""
-    owners: dict[str, list[str]] = {}
-    for manager, fields in managed_fields.fields_of_others(live, own):
-        owners.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
-    return owners

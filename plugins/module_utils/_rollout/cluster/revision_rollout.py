@@ -24,8 +24,9 @@ from ..._resolver.api.name_rules import quoted
 from ..._resolver.change import move
 from ..._resolver.declare.option_checks import option_problem
 from .. import rollout
-from ..rollout import Limits, Rollout, RolloutScope
+from ..rollout import Limits, Rollout
 from ..rollout_report import report, table
+from ..vm_decision import RolloutScope
 from ..windows import MaintenanceSchedule, schedule
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
 

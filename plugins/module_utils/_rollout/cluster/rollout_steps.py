@@ -29,8 +29,9 @@ from ..._resolver.change.drift import Drift
 from ..._resolver.change.revision_change import RevisionChange
 from ..._resolver.kubevirt.instancetype.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
-from .. import rollout
-from ..rollout import Facts, Limits, Rollout, RolloutScope
+from .. import rollout, vm_decision
+from ..rollout import Limits, Rollout
+from ..vm_decision import Facts, RolloutScope
 from ..windows import MaintenanceSchedule
 from .lease import acquire, release
 
@@ -105,7 +106,7 @@ class RolloutRun:
         shared = bool(self._settings["lease"])
         vms_to_count = [vm.vm for vm in (inspected if shared else selected_vms)]
         facts = {qualified_name(vm): _power_facts(vm) for vm in vms_to_count}
-        stuck = {label: vm["status"] for label, vm in facts.items() if rollout.is_stuck(vm)}
+        stuck = {label: vm["status"] for label, vm in facts.items() if vm_decision.is_stuck(vm)}
         state = rollout.plan(vms, stuck, len(vms_to_count), limits, self._settings["restart"], shared)
         self._forecast(state, selected_vms)
         return state
@@ -200,7 +201,7 @@ class RolloutRun:
                 if problem:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
             planned = replace(self._task, check_mode=True, server_dry_run=first)
-            jobs = change(self._session, vms, self._decision, rollout.NEVER, planned)
+            jobs = change(self._session, vms, self._decision, vm_decision.NEVER, planned)
             if self._check:
                 excuse_unmet(jobs)
             results = list(map(revision_result, jobs))
@@ -209,7 +210,9 @@ class RolloutRun:
             ]
         else:
             results = [{**refresh_result(vm), "changed": False, "failed": False} for vm in vms]
-        return {vm.label: rollout.planned_vm(result, vm_result(vm), self.selection) for vm, result in zip(vms, results)}
+        return {
+            vm.label: vm_decision.planned_vm(result, vm_result(vm), self.selection) for vm, result in zip(vms, results)
+        }
 
     def _decision(self, vm: Drift) -> RevisionChange:
         matcher_fields, settings = matcher_fields_of(self._settings["revisions_of"]), self._settings
@@ -256,7 +259,9 @@ class RolloutRun:
         checks = [name for name in FORECAST if self._settings[name]]
         matcher_fields = matcher_fields_of(self._settings["revisions_of"])
         due = {
-            label for label, vm in state.vms.items() if vm["decision"] in rollout.DUE and vm["disruptive"] and checks
+            label
+            for label, vm in state.vms.items()
+            if vm["decision"] in vm_decision.DUE and vm["disruptive"] and checks
         }
         for place in sorted({label.partition("/")[0] for label in due}):
             members = [
@@ -290,7 +295,7 @@ class RolloutRun:
             vm for vm in vms if shared or self._is_named(vm["metadata"]["namespace"], vm["metadata"]["name"])
         )
         facts = {qualified_name(vm): _power_facts(vm) for vm in selected_vms}
-        return {label: vm["status"] for label, vm in facts.items() if rollout.is_down(vm)}
+        return {label: vm["status"] for label, vm in facts.items() if vm_decision.is_down(vm)}
 
     def _await_room(self, state: Rollout, remaining: list[str]) -> list[str]:
         """The VMs that may be changed now, once there are any; [] after the health timeout."""
@@ -324,7 +329,7 @@ class RolloutRun:
         expected = [] if self._check else [label for label in labels if state.vms[label]["expected"]]
 
         def why(live: Manifest | None) -> str:
-            return rollout.unhealthy(None if live is None else _power_facts(live), self.selection.guest_agent)
+            return vm_decision.unhealthy(None if live is None else _power_facts(live), self.selection.guest_agent)
 
         def probe(live: Manifest | None) -> Progress:
             return Progress(done=not why(live), failed=why(live) if live is None else None)

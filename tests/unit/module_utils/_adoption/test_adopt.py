@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._adoption import adopt
+from plugins.module_utils._adoption import adopt, change
 from plugins.module_utils._adoption.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
@@ -400,7 +400,7 @@ def test_namespaced_instancetype_can_be_chosen() -> None:
 def test_patch_tests_the_generation() -> None:
     machine = vm()
     result = chosen(adopted(machine))
-    assert adopt.patch(machine, result.vm) == [
+    assert change.patch(machine, result.vm) == [
         {"op": "test", "path": "/metadata/generation", "value": 7},
         {"op": "add", "path": "/spec/instancetype", "value": result.instancetype},
         {"op": "replace", "path": "/spec/template", "value": result.vm["spec"]["template"]},
@@ -496,23 +496,23 @@ def declared_by(manager: str, operation: str, machine: Manifest) -> Manifest:
 def test_adoption_beside_other_writers_is_refused() -> None:
     candidate = chosen(adopted(vm(), []))
     annotated = candidate._replace(removed={**candidate.removed, "annotations.acme/tier": "gold"})
-    assert ("spec", "template", "metadata", "annotations", "acme/tier") in adopt.fields_of(annotated)
+    assert ("spec", "template", "metadata", "annotations", "acme/tier") in change.fields_of(annotated)
     argo = declared_by("argocd-controller", "Apply", vm())
-    refused, _warning = adopt.conflict(argo, annotated, "virtshape", False)
+    refused, _warning = change.conflict(argo, annotated, "virtshape", False)
     assert refused is not None and refused.startswith("Argo CD declares ")
     assert refused.endswith("; put it there first, or set force_conflicts: true")
-    failed, warning = adopt.conflict(argo, annotated, "virtshape", True)
+    failed, warning = change.conflict(argo, annotated, "virtshape", True)
     assert failed is None and warning is not None and refused.startswith(warning)
 
 
 def test_adoption_of_fields_another_manager_applies() -> None:
     candidate = chosen(adopted(vm(), []))
     applied = declared_by("team", "Apply", vm())
-    refused, warning = adopt.conflict(applied, candidate, "virtshape", False)
+    refused, warning = change.conflict(applied, candidate, "virtshape", False)
     assert warning is None and refused == (
         'another field manager declares fields that the instancetype replaces: "team" owns'
         " spec.template.spec.domain.memory.guest; its next apply is rejected until it declares results[].manifest;"
         " change it first, or set force_conflicts: true"
     )
-    assert adopt.conflict(applied, candidate, "virtshape", True) == (None, None)
-    assert adopt.conflict(vm(), candidate, "virtshape", False) == (None, None)
+    assert change.conflict(applied, candidate, "virtshape", True) == (None, None)
+    assert change.conflict(vm(), candidate, "virtshape", False) == (None, None)

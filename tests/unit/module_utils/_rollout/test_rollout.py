@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._rollout import rollout
-from plugins.module_utils._rollout.rollout import Limits, Rollout, RolloutScope
+from plugins.module_utils._rollout import rollout, vm_decision
+from plugins.module_utils._rollout.rollout import Limits, Rollout
+from plugins.module_utils._rollout.vm_decision import RolloutScope
 
 Facts = dict[str, Any]
 RUNNING: Facts = {
@@ -48,7 +49,7 @@ def refresh(needs: str = "restart", **more: Any) -> Facts:
     ],
 )
 def test_vm_is_down_if_it_should_run(vm: Facts, down: bool, stuck: bool) -> None:
-    assert (rollout.is_down(vm), rollout.is_stuck(vm)) == (down, stuck)
+    assert (vm_decision.is_down(vm), vm_decision.is_stuck(vm)) == (down, stuck)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_vm_is_down_if_it_should_run(vm: Facts, down: bool, stuck: bool) -> None
     ],
 )
 def test_decision_for_a_vm(facts: Facts, vm: Facts, selection: RolloutScope, decision: str, disruptive: bool) -> None:
-    result = rollout.planned_vm(facts, vm, selection)
+    result = vm_decision.planned_vm(facts, vm, selection)
     assert (result["decision"], result["disruptive"]) == (decision, disruptive)
     assert bool(result["complaint"]) is (decision in ("pinned", "refused", "unreadable"))
     assert result["complaint"].startswith("shop/web: " if result["complaint"] else "")
@@ -82,15 +83,15 @@ def test_decision_for_a_vm(facts: Facts, vm: Facts, selection: RolloutScope, dec
 
 def test_plan_of_a_vm_says_what_to_expect() -> None:
     running, stopped, down, paused = (
-        rollout.planned_vm(refresh("nothing"), vm, RolloutScope())
+        vm_decision.planned_vm(refresh("nothing"), vm, RolloutScope())
         for vm in (RUNNING, STOPPED, DOWN, {**RUNNING, "status": "Paused"})
     )
     assert [vm["expected"] for vm in (running, stopped, down, paused)] == [True, False, False, False]
     assert (down["down"], down["broken"], down["touched"]) == (True, True, True)
-    starting = rollout.planned_vm(refresh("nothing"), {**DOWN, "status": "Starting"}, RolloutScope())
+    starting = vm_decision.planned_vm(refresh("nothing"), {**DOWN, "status": "Starting"}, RolloutScope())
     assert (starting["down"], starting["broken"], starting["expected"]) == (True, False, True)
     assert stopped["state"]["guest"] == {"vcpus": 1}
-    asked = rollout.planned_vm(refresh(restart_reason="memory"), RUNNING, RolloutScope())
+    asked = vm_decision.planned_vm(refresh(restart_reason="memory"), RUNNING, RolloutScope())
     assert asked["still_asked"].startswith("KubeVirt still asks for a restart (memory)")
 
 
@@ -200,7 +201,7 @@ def test_unhealthy_vms_say_why(asked: bool) -> None:
         ({"status": "Starting", "ready": False, "conditions": []}, "not ready (Starting)"),
         (None, "not ready (gone)"),
     ):
-        assert rollout.unhealthy(vm, asked) == why
+        assert vm_decision.unhealthy(vm, asked) == why
 
 
 def test_failed_vms_are_rolled_back_first() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._resolver.api.errors import Cause, FieldError
 from plugins.module_utils._resolver.api.manifest import Progress
-from plugins.module_utils._resolver.change.declare_steps import ANY_KIND, DeclaredKind, DeclareSteps, Ownership
+from plugins.module_utils._resolver.change.declare_steps import ANY_KIND, DeclaredKind, DeclareSteps
 from plugins.module_utils._resolver.change.declared import (
     APPLY,
     NOT_PLANNED,
@@ -15,6 +15,7 @@ from plugins.module_utils._resolver.change.declared import (
     manifest_job,
     refuse,
 )
+from plugins.module_utils._resolver.change.declared_write import Ownership
 from plugins.module_utils._resolver.change.step import Act, Seen, Step
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.declare.plan import Plan
