@@ -144,8 +144,8 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 
 from ..module_utils._capacity.cluster.vm_resources import vm_resources
 from ..module_utils._cluster.client.errors import RequestFailed
+from ..module_utils._cluster.client.libraries import LIBRARIES, MISSING
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.client.transport import LIBRARIES, MISSING
 from ..module_utils._cluster.modules.results import server_warnings
 from ..module_utils._cluster.modules.shared_options import AUTH, REQUESTS
 from ..module_utils._resolver.declare.option_checks import shape_problem, unknown_option

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from .._cluster.client.errors import TaskFailed
-from .._cluster.client.transport import yaml
+from .._cluster.client.libraries import yaml
 from .._resolver.api.name_rules import quoted
 from .scalars import Scalars, ansible, key_text, kubernetes
 from .unquoted import UnquotedKey, key_problem, number_problem

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Final
 
-from .._cluster.client.transport import yaml
+from .._cluster.client.libraries import yaml
 from .unquoted import UnquotedNumber
 
 Scalars = Callable[[Any], Any]

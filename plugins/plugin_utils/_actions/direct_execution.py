@@ -30,7 +30,7 @@ from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
 from ...module_utils._cluster.client.concurrency import display
-from ...module_utils._cluster.client.transport import LIBRARIES, MISSING
+from ...module_utils._cluster.client.libraries import LIBRARIES, MISSING
 from ...module_utils._cluster.modules import adapter
 from ...module_utils._cluster.modules.module import Module
 

@@ -158,6 +158,15 @@ def test_the_table_has_no_circle() -> None:
     graphlib.TopologicalSorter(MAY_IMPORT).prepare()
 
 
+def test_no_files_import_in_a_circle() -> None:
+    """Not even for types, or when a function is called."""
+    files = {
+        path: {PLUGINS.joinpath(*parts).with_suffix(".py") for _line, parts in imported(path)}
+        for path in PLUGINS.rglob("*.py")
+    }
+    graphlib.TopologicalSorter(files).prepare()
+
+
 def test_modules_that_read_reach_nothing_that_writes() -> None:
     for path in sorted(PLUGINS.glob("modules/*_info.py")):
         rooms = {room_of(module.relative_to(PLUGINS).parts[:-1]) for module in reached(path)}

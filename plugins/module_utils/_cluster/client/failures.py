@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..._resolver.api.name_rules import quoted
 from .errors import ApiError, ConnectionFailed, RequestFailed, reason_of
-from .transport import urllib3
+from .libraries import urllib3
 
 # How much of a response that is not JSON is searched for a web page.
 _SNIFFED: Final = 4096

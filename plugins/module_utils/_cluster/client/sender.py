@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 from ..._resolver.secrets.redaction import without_logins
 from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
+from .libraries import HTTPHeaderDict, urllib3
 from .server_warnings import object_label, warning_texts
 from .settings import configure
-from .transport import USER_AGENT, HTTPHeaderDict, connections, deadline, request_sender, urllib3
+from .transport import USER_AGENT, connections, deadline, request_sender
 
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
 # large for etcd.

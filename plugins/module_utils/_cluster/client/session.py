@@ -16,8 +16,8 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import APPLY, RetrySafety, Write
 from .concurrency import Backoff, raise_if_stopped
 from .errors import ApiError, ConnectionFailed
+from .libraries import urllib3
 from .sender import CHUNK, Request, Sender
-from .transport import urllib3
 
 _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from . import kubeconfig, proxies
 from .errors import ConnectionFailed, reason_of
 from .kubeconfig import Access, Entry
-from .transport import urllib3
+from .libraries import urllib3
 
 _FILES: Final = ("ca_cert", "client_cert", "client_key")
 _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"

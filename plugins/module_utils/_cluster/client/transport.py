@@ -9,36 +9,15 @@ import os
 import ssl
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..._resolver.api.name_rules import quoted
 from .errors import ConnectionFailed, reason_of
-
-if TYPE_CHECKING:
-    from .settings import Pem, Settings
-
-__all__ = ["LIBRARIES", "MISSING", "HTTPHeaderDict", "urllib3", "yaml"]
-
-LIBRARIES: Final = "urllib3 and PyYAML"
-"""What modules need beside Python."""
-MISSING: str | None = None
-"""The traceback of the failed import of one of them."""
-try:
-    import urllib3
-    import yaml
-
-    try:
-        from urllib3 import HTTPHeaderDict
-    except ImportError:  # urllib3 1
-        from urllib3._collections import HTTPHeaderDict
-except ImportError:
-    MISSING = traceback.format_exc()
-    urllib3 = yaml = HTTPHeaderDict = None  # type: ignore[assignment, misc]
-
+from .libraries import urllib3
+from .settings import Pem, Settings
 
 USER_AGENT: Final = "virtshape.instancetypes"
 """The name of the client in the logs of servers."""

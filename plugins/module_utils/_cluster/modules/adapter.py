@@ -33,7 +33,7 @@ from ..._resolver.secrets.redaction import mask_secrets
 from ..._resolver.secrets.secret_texts import environment_secrets, kubeconfig_secrets, option_secrets, secret_texts
 from ..client.errors import TaskFailed
 from ..client.kubeconfig import kubeconfig_content
-from ..client.transport import LIBRARIES, MISSING
+from ..client.libraries import LIBRARIES, MISSING
 from ..task import Task
 from .module import Module
 from .results import server_warnings

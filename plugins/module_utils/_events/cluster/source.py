@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
 from ..._cluster.client.errors import RequestFailed, TaskFailed
+from ..._cluster.client.libraries import LIBRARIES, MISSING
 from ..._cluster.client.session import Session
-from ..._cluster.client.transport import LIBRARIES, MISSING
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.change.drift import Drift
 from ..facts import BROKEN, facts_of_diagnosis, is_settled, with_ended_guest

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.files import write_file
-from ..._cluster.client.transport import yaml
+from ..._cluster.client.libraries import yaml
 from ..._resolver.api.manifest import Manifest, name_of
 from ..._resolver.api.tree import value_at
 from ..._resolver.secrets.redaction import redact

@@ -13,7 +13,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from ..._cluster.client.errors import RequestFailed, TaskFailed
-from ..._cluster.client.transport import yaml
+from ..._cluster.client.libraries import yaml
 from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.results import group_warnings
 from ..._cluster.modules.shared_options import AUTH, CONCURRENCY, REQUESTS
