@@ -4,7 +4,7 @@ from typing import Any
 
 from waiting import wait_until
 
-from modules_support import Task, manifest, network_of, vm
+from modules_support import Task, manifest, network_of, objects, vm
 
 
 def connected(name: str, *networks: str, **options: Any) -> dict[str, Any]:
@@ -85,3 +85,26 @@ def test_pending_restart_is_not_due_to_an_upgrade(task: Task, shop: str) -> None
     assert task.vm("db", "refresh")["needs"] == "restart"
     (found,) = task("upgrade_info")["virtual_machines"]
     assert (found["needs"], found["restart_required"], found["affected"]) == ("nothing", False, False)
+
+
+def _arrived(api: Any, namespace: str, name: str) -> tuple[int, str]:
+    """The sockets and the memory that KubeVirt has plugged into a guest."""
+    instance = objects(api, "VirtualMachineInstance").get(name=name, namespace=namespace).to_dict()["status"]
+    return instance["currentCPUTopology"]["sockets"], instance["memory"]["guestRequested"]
+
+
+def test_wait_ends_when_sockets_and_memory_are_there(task: Task, shop: str, api: Any) -> None:
+    task("instancetype", name="larger", cpu={"guest": 2}, memory={"guest": "4Gi"})
+    declared(task, vm("web"))
+    before = _arrived(api, shop, "web")
+    resized = declared(task, vm("web", "larger"))
+    assert (before, resized["needs"], _arrived(api, shop, "web")) == ((1, "2Gi"), "live_update", (2, "4Gi"))
+
+
+def test_refresh_ends_when_sockets_are_there(task: Task, shop: str, api: Any) -> None:
+    for cpus in (1, 2):
+        task("instancetype", name="own", cpu={"guest": cpus}, memory={"guest": "2Gi"})
+        if cpus == 1:
+            declared(task, vm("web", "own"))
+    (refreshed,) = task("controller_revision", names=["web"])["results"]
+    assert (refreshed["needs"], _arrived(api, shop, "web")) == ("live_update", (2, "2Gi"))

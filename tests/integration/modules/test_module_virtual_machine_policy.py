@@ -1,4 +1,4 @@
-"""virtual_machine under settings of KubeVirt for all VMs of a cluster: reference policies, permitted devices."""
+"""virtual_machine under settings of KubeVirt for all VMs: reference policies, permitted devices, live updates."""
 
 import uuid
 from collections.abc import Callable
@@ -38,10 +38,13 @@ def test_a_vm_under_each_reference_policy(own_cluster: Path) -> None:
 
 
 def _configure(api: Any, configuration: dict[str, Any]) -> None:
+    _patch(api, {"configuration": configuration})
+
+
+def _patch(api: Any, spec: dict[str, Any]) -> None:
     kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
     kubevirt = kubevirts.get().items[0].metadata
-    body = {"spec": {"configuration": configuration}}
-    kubevirts.patch(name=kubevirt.name, namespace=kubevirt.namespace, body=body, content_type=MERGE)
+    kubevirts.patch(name=kubevirt.name, namespace=kubevirt.namespace, body={"spec": spec}, content_type=MERGE)
 
 
 def test_a_device_that_kubevirt_does_not_permit(own_cluster: Path) -> None:
@@ -70,6 +73,34 @@ def test_a_device_that_kubevirt_does_not_permit(own_cluster: Path) -> None:
         listed = [other, {**other, "resourceName": "example.com/T4"}]
         _configure(api, {"permittedHostDevices": {"pciHostDevices": listed}})
         wait_until(lambda: told not in conditions())
+
+
+def test_sockets_that_nobody_migrates_are_not_awaited(own_cluster: Path) -> None:
+    with config.new_client_from_config(str(own_cluster)) as connection:
+        api = dynamic.DynamicClient(connection, discoverer=Discoverer)
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": "updates"}})
+        task = Task(own_cluster, "updates")
+        for name, cpus in (("small", 1), ("medium", 2)):
+            task("instancetype", name=name, cpu={"guest": cpus}, memory={"guest": "2Gi"})
+        task("preference", name="linux", devices={"preferred_disk_bus": "virtio"})
+        _patch(api, {"workloadUpdateStrategy": {"workloadUpdateMethods": []}})
+        assert warned(task("virtual_machine", **vm("web"), wait=True)) == []
+
+        def under_way() -> bool:
+            return "HotVCPUChange" in str(live(api, "updates")["status"]["conditions"])
+
+        said = warned(task("virtual_machine", **vm("web", "medium"), wait=True))
+        wait_until(under_way)
+        # A run that changes nothing says so too.
+        said += warned(task("virtual_machine", **vm("web", "medium"), wait=True))
+        why = "only by a migration, which KubeVirt does not start by itself (workloadUpdateMethods without LiveMigrate)"
+        assert [warning.partition(why)[0] for warning in said] == [
+            "updates/web: the guest gets 2 sockets ",
+            "updates/web: the guest gets its new sockets or memory ",
+        ]
+        task("virtual_machine_power", names=["web"], state="migrated", wait=True)
+        wait_until(lambda: not under_way())
+        assert warned(task("virtual_machine", **vm("web", "medium"), wait=True)) == []
 
 
 SIZES = (("small", "2Gi"), ("medium", "4Gi"))

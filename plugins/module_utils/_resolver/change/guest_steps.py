@@ -117,6 +117,10 @@ class GuestSteps:
         job.warn(failure)
         return None
 
+    def unless_restarted(self, step: Step) -> Step:
+        """A wait whose failure is a warning only for a guest that the task may not restart."""
+        return step._replace(after_wait=self._not_updated)
+
     def _lacks_update(self, job: Job[Any]) -> bool:
         """Whether KubeVirt has neither changed the guest as foreseen nor asked for a restart."""
         guest, (vm, vmi) = self._guest_of(job), job.seen

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ..guest.arrival import plugged_figures
+from ..guest.effect import LIVE
 from ..guest.predict import guest_effect
 from ..kubevirt.vm.readiness import restart_required
+from .arrival_steps import arrival_step
 from .guest import warn_of_condition
 from .guest_steps import GuestSteps
 from .revision_steps import RevisionJob
@@ -18,7 +24,15 @@ def update_steps(steps: GuestSteps) -> tuple[Step, ...]:
         Step("choose", _choose),
         steps.bump(_stays_in_vain),
         Step("warn", _warn_of_condition),
+        steps.unless_restarted(arrival_step(_live_figures)),
     )
+
+
+def _live_figures(job: RevisionJob) -> Mapping[str, Any] | None:
+    """The figures that the guest gets live, once KubeVirt has noted them; None for one that restarts or lacks them."""
+    goal, effect = job.goal, job.goal.guest.effect
+    is_noted = goal.guest.expects == LIVE and effect is not None and not effect.outstanding
+    return plugged_figures(goal.foreseen) if is_noted and not goal.restarts else None
 
 
 def _choose(job: RevisionJob, facts: Facts) -> Decision:

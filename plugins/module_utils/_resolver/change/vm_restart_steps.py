@@ -7,11 +7,16 @@ yet.
 
 from __future__ import annotations
 
-from ..kubevirt.vm.readiness import may_lack_changes
+from collections.abc import Mapping
+from typing import Any
+
+from ..guest.arrival import plugged_figures
+from ..kubevirt.vm.readiness import has_guest, may_lack_changes
+from .arrival_steps import arrival_step
 from .declared import DeclareJob
 from .guest import Guest, warn_of_condition
 from .guest_steps import GuestSteps
-from .step import RETRY, Decision, Facts, Seen, Step
+from .step import REQUEST, RETRY, Decision, Facts, Seen, Step
 from .vm_restarts import (
     awaits_controller,
     guest_of,
@@ -26,12 +31,19 @@ from .vm_restarts import (
 def restart_steps(field_manager: str, *, permitted: bool, waits: bool) -> tuple[Step, ...]:
     """The steps that restart guests, and wait until they run again.
 
-    permitted: restart guests; else only wait for KubeVirt's decision. waits: the task waits for VMs; virt-controller
-    then tries again what has failed before.
+    permitted: restart guests; else only wait for KubeVirt's decision. waits: the task waits for VMs, and for what their
+    guests get without a restart; virt-controller then tries again what has failed before.
     """
     restarts = _Restarts(GuestSteps(lambda job: restarts.guests[job], field_manager), permitted)
-    retry = (Step(RETRY, lambda job, _facts: retry_act(job, field_manager)),) if waits else ()
-    return (*restarts.decide(), *(restarts.carry_out() if permitted else ()), *retry)
+    retry = Step(RETRY, lambda job, _facts: retry_act(job, field_manager))
+    waiting = (retry, arrival_step(_live_figures)) if waits else ()
+    return (*restarts.decide(), *(restarts.carry_out() if permitted else ()), *waiting)
+
+
+def _live_figures(job: DeclareJob) -> Mapping[str, Any] | None:
+    """The figures that the guest of a declared VM gets live; None for one that is new, or is to go."""
+    is_kept = job.goal.state != "absent" and REQUEST not in job.done
+    return plugged_figures(job.goal.effect) if is_kept and has_guest(job.seen.live or {}) else None
 
 
 class _Restarts:

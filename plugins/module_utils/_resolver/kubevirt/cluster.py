@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -59,6 +59,7 @@ class KubeVirt:
     assumption: one line about unreadable settings: the assumed values and the reason; "" if nothing.
     requests_plugs: the task requests that hotpluggable volumes are plugged, as a VM has them.
     opens_all_gates: all feature gates of the release are open, for what some configuration would accept.
+    update_methods: how KubeVirt brings updates to running guests by itself, `spec.workloadUpdateStrategy`.
     """
 
     release: Release
@@ -70,6 +71,7 @@ class KubeVirt:
     assumption: str = ""
     requests_plugs: bool = False
     opens_all_gates: bool = False
+    update_methods: Sequence[str] = ()
 
     @cached_property
     def configuration(self) -> Mapping[str, Any]:
@@ -104,6 +106,11 @@ class KubeVirt:
     @property
     def eviction_strategy(self) -> str:
         return self.configuration.get("evictionStrategy") or "None"
+
+    @property
+    def migrates_for_updates(self) -> bool:
+        """Whether KubeVirt migrates guests by itself for updates that need it."""
+        return "LiveMigrate" in self.update_methods
 
     @cached_property
     def network(self) -> Mapping[str, Any]:
@@ -266,6 +273,7 @@ def _read(manifest: Manifest, release: Release, version: str, assumption: str) -
         metadata.get("annotations") or {},
         _CONTROLLER.format(metadata.get("namespace") or "kubevirt"),
         assumption,
+        update_methods=tuple((spec.get("workloadUpdateStrategy") or {}).get("workloadUpdateMethods") or ()),
     )
     kubevirt.check()
     return kubevirt

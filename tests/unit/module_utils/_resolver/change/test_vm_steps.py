@@ -235,7 +235,7 @@ def test_restarted_vm_waits_for_no_restart(action: str) -> None:
 
 
 def test_vm_that_is_gone_has_no_guest_to_restart() -> None:
-    note, *_others, current, _retry = restart_steps("virtshape", permitted=True, waits=True)
+    note, *_others, current, _retry, _arrive = restart_steps("virtshape", permitted=True, waits=True)
     for live in (None, vm()):
         job = job_of(live)
         note.decide(job, Facts())
@@ -245,4 +245,5 @@ def test_vm_that_is_gone_has_no_guest_to_restart() -> None:
         "guest",
         "observe",
         "retry",
+        "arrive",
     ]
