@@ -15,8 +15,8 @@ from ..client.errors import value_or_default
 from ..client.session import Session
 from .snapshot import EVENT, POD
 
-# Reasons and words about a pod, by a kubelet, or a claim, by Kubernetes or CDI, that needs what does not exist.
-_NOT_MOUNTED = frozenset({"FailedMount", "FailedCreatePodSandBox"})
+# Reasons and words about a pod, by a kubelet or Multus, or a claim, by Kubernetes or CDI, that needs what is not there.
+_NOT_MOUNTED = frozenset({"FailedMount", "FailedCreatePodSandBox", "NoNetworkFound"})
 _NOT_PROVISIONED = frozenset({"ErrClaimNotValid", "FailedBinding", "ProvisioningFailed"})
 _ABSENT = ("not found", "cannot find", "no storage class", "no storageClass")
 _CLAIMS = ("DataVolume", "PersistentVolumeClaim")

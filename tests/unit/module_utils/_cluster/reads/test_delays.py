@@ -248,6 +248,9 @@ def pod_event(vm_name: str, reason: str, message: str, at: str, kind: str = "Pod
     return {"metadata": metadata, "involvedObject": about, "reason": reason, "message": message, "lastTimestamp": at}
 
 
+NO_NETWORK = "cannot find a network-attachment-definition (lan) in namespace (shop)"
+
+
 def test_absent_objects_by_the_newest_event() -> None:
     missing = 'MountVolume.SetUp failed for volume "x": secret "gone" not found'
     events = [
@@ -257,12 +260,14 @@ def test_absent_objects_by_the_newest_event() -> None:
         pod_event("db", "FailedMount", missing, "2026-01-01T00:00:01Z"),
         pod_event("db", "Started", "started", "2026-01-01T00:00:02Z"),
         pod_event("slow", "FailedMount", "timed out", "2026-01-01T00:00:02Z"),
+        pod_event("lan", "FailedCreatePodSandBox", NO_NETWORK, "2026-01-01T00:00:01Z"),
+        pod_event("lan", "NoNetworkFound", NO_NETWORK, "2026-01-01T00:00:02Z"),
         pod_event("other", "FailedMount", missing, "2026-01-01T00:00:02Z"),
         pod_event("vmi", "FailedMount", missing, "2026-01-01T00:00:02Z", "VirtualMachineInstance"),
     ]
     with session_with(Store({f"{CORE}/events": events})) as session:
-        found = absent_objects(session, "shop", dict.fromkeys(["web", "db", "slow", "vmi"]))
-    assert found == {"web": f"FailedMount: {missing}; create it"}
+        found = absent_objects(session, "shop", dict.fromkeys(["web", "db", "slow", "lan", "vmi"]))
+    assert found == {"web": f"FailedMount: {missing}; create it", "lan": f"NoNetworkFound: {NO_NETWORK}; create it"}
 
 
 def with_disk(name: str, **storage: Any) -> dict[str, Any]:
