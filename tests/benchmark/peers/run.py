@@ -38,11 +38,12 @@ GIVEN = "given"
 
 Row = dict[str, Any]
 
+# The package `local_cluster` comes before the benchmark of that name.
 sys.path[:0] = [
+    str(CHECKOUT / "roles" / "local_cluster" / "files"),
     str(Path(__file__).resolve().parents[1]),
     str(CHECKOUT / "tests"),
     str(CHECKOUT / "plugins" / "module_utils"),
-    str(CHECKOUT / "roles" / "local_cluster" / "files"),
 ]
 
 from cluster_load import cluster, launch  # noqa: E402  (beside this folder)

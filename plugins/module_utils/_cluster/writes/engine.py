@@ -160,10 +160,10 @@ class _Run:
         left = self._act(step, taking)
         if (self._task.wait or step.waits) and not self._task.check_mode:
             self._wait(step, left)
-        for job in taking:
+        for job in taking if step.problem else ():
             job.failed = f"{step.problem}{job.failed}" if job.failed else None
         # One that was refused is out, although it does not fail in check mode.
-        out = set(taking).difference(left)
+        out = set(taking).difference(left) if len(left) < len(taking) else ()
         return [job for job in jobs if job.goes_on and job not in out]
 
     def _wait(self, step: Step, jobs: list[Job[Any]]) -> None:
