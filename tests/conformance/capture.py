@@ -19,7 +19,7 @@ from _resolver.kubevirt.instancetype import applier, decode, revision_store
 from _resolver.kubevirt.instancetype.find import named_object, template_of, unexpected_kind
 from _resolver.kubevirt.instancetype.lookup import Lookup
 from _resolver.kubevirt.instancetype.revision_names import recapture_fields
-from _resolver.kubevirt.vm.migrate_revisions import Action, Create, CreatedRevisions, PatchSpec, PatchStatus
+from _resolver.kubevirt.vm.migrate_revisions import Action, Create, CreatedRevisions, PatchVM
 
 Json = dict[str, Any]
 
@@ -47,9 +47,9 @@ def capture(vm: Json, lookup: Lookup, release: Release) -> Iterator[Action]:
     patch: list[Json] = []
     for matcher_field in MATCHER_FIELDS:
         patch += yield from _patch(state, matcher_field)
-    kind = PatchStatus if release.has(behaviour.CAPTURES_IN_STATUS) else PatchSpec
     if patch:
-        yield kind(namespace_of(vm), name_of(vm), patch)
+        part = "status" if release.has(behaviour.CAPTURES_IN_STATUS) else ""
+        yield PatchVM(namespace_of(vm), name_of(vm), patch, part)
 
 
 def _patch(state: _Capture, matcher_field: MatcherField) -> Generator[Action, None, list[Json]]:

@@ -26,7 +26,7 @@ from _resolver.kubevirt.instancetype import (
     topology,
 )
 from _resolver.kubevirt.vm import expand, vmi
-from _resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus, migrate
+from _resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, migrate
 
 Json = dict[str, Any]
 
@@ -222,8 +222,7 @@ def _action(action: Action) -> Json:
         return {**revisions, "verb": "create", "object": action.manifest}
     if isinstance(action, Delete):
         return {**revisions, "verb": "delete", "name": action.name}
-    subresource = "status" if isinstance(action, PatchStatus) else ""
-    vms = {"namespace": action.namespace, "resource": "virtualmachines", "subresource": subresource}
+    vms = {"namespace": action.namespace, "resource": "virtualmachines", "subresource": action.subresource}
     return {**vms, "verb": "patch", "name": action.name, "patch": action.patch}
 
 

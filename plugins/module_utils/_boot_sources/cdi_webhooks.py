@@ -17,7 +17,7 @@ _DUPLICATE: Final = "FieldValueDuplicate"
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
 
 
-class Refusal(NamedTuple):
+class WebhookRefusal(NamedTuple):
     """A webhook's refusal.
 
     code: HTTP status. message: the messages of the causes, each after a space. causes: empty for an unreadable object.
@@ -28,7 +28,7 @@ class Refusal(NamedTuple):
     causes: tuple[Cause, ...] = ()
 
 
-def data_volume_refusal(new: Manifest, old: Manifest | None = None) -> Refusal | None:
+def data_volume_refusal(new: Manifest, old: Manifest | None = None) -> WebhookRefusal | None:
     """The refusal of a DataVolume; None if it is accepted. old: the object before an update."""
     spec = new.get("spec") or {}
     staged = any((spec.get("source") or {}).get(kind) is not None for kind in ("vddk", "imageio"))
@@ -37,7 +37,7 @@ def data_volume_refusal(new: Manifest, old: Manifest | None = None) -> Refusal |
     try:
         changed = _changed("DataVolumeSpec", spec, old, changeable)
     except FieldError as error:
-        return Refusal(400, go_reason(error))
+        return WebhookRefusal(400, go_reason(error))
     if changed:
         return _refused([Cause(_DUPLICATE, "Cannot update DataVolume Spec", "DataVolume.Spec")])
     return _refused(too_long(name_of(new), LONGEST_SUBDOMAIN) or data_volume.problems(spec, "spec"))
@@ -45,13 +45,13 @@ def data_volume_refusal(new: Manifest, old: Manifest | None = None) -> Refusal |
 
 def data_import_cron_refusal(
     new: Manifest, old: Manifest | None = None, zones: Container[str] | None = None
-) -> Refusal | None:
+) -> WebhookRefusal | None:
     """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `cdi_parsers.is_schedule`."""
     spec = new.get("spec") or {}
     try:
         changed = _changed("DataImportCronSpec", spec, old)
     except FieldError as error:
-        return Refusal(400, go_reason(error))
+        return WebhookRefusal(400, go_reason(error))
     if causes := too_long(name_of(new), LONGEST_LABEL):
         return _refused(causes)
     if changed:
@@ -59,11 +59,11 @@ def data_import_cron_refusal(
     return _refused(_cron_problems(spec, zones)) if old is None else None
 
 
-def _refused(causes: list[Cause]) -> Refusal | None:
+def _refused(causes: list[Cause]) -> WebhookRefusal | None:
     """The refusal for these causes; None without any (``toRejectedAdmissionResponse``)."""
     if not causes:
         return None
-    return Refusal(422, "".join(f" {cause.message}" for cause in causes), tuple(causes))
+    return WebhookRefusal(422, "".join(f" {cause.message}" for cause in causes), tuple(causes))
 
 
 def _cron_problems(spec: Manifest, zones: Container[str] | None) -> list[Cause]:

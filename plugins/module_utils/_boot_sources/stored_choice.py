@@ -47,7 +47,7 @@ def stored_choice(live: Manifest) -> StoredChoice | None:
 
 
 def explained(vm: Manifest) -> tuple[list[str], dict[str, Any]]:
-    """What was chosen for the workload of a VM, and why: lines, and facts; nothing for a VM without."""
+    """The choice for the workload of a VM with its reasons: lines, and facts; nothing for a VM without a workload."""
     stored = stored_choice(vm)
     if stored is None:
         return [], {}

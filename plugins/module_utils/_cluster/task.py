@@ -59,7 +59,7 @@ class Task:
 
 
 def _take_over(option: Any) -> TakeOver:
-    """What the option `take_over` says. Raises TaskFailed."""
+    """The managers that the option `take_over` names. Raises TaskFailed."""
     if not option:
         return keep_managers
     from .._resolver.ownership.take_over import parse_take_over

@@ -16,7 +16,7 @@ from .._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, Match
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.kubevirt.instancetype import decode, revision_names
 from .._resolver.kubevirt.instancetype.lookup import Lookup, get_readable
-from .._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, migrate
+from .._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchVM, migrate
 
 _REVISION: Final = "ControllerRevision"
 # KubeVirt sets these fields of v1alpha1 and v1alpha2 also if they were empty, and they then conflict with a VM's own.
@@ -48,11 +48,11 @@ def convert(vm: Manifest, lookup: Lookup, shared_names: Container[str] = ()) -> 
                 actions.append(action)
             else:
                 _check_same(existing, action.manifest)
-        elif isinstance(action, PatchStatus):
+        elif isinstance(action, PatchVM):
             spec = [{**step, "path": in_spec[step["path"]]} for step in action.patch if step["path"] in in_spec]
             status = [step for step in action.patch if step["path"] not in in_spec]
-            actions += [PatchSpec(action.namespace, action.name, spec)] if spec else []
-            actions += [PatchStatus(action.namespace, action.name, status)] if status else []
+            actions += [PatchVM(action.namespace, action.name, spec)] if spec else []
+            actions += [PatchVM(action.namespace, action.name, status, "status")] if status else []
         elif not (isinstance(action, Delete) and action.name in shared_names):
             actions.append(action)
     return actions

@@ -43,7 +43,7 @@ _SHOWN: Final = 5
 _SYSTEM: Final = ("spec", "annotations", OS_ANNOTATION)
 
 
-class Sources(NamedTuple):
+class ConversionSources(NamedTuple):
     """Manifests that a conversion uses.
 
     presets: a preset without a namespace counts for all. catalog: instancetypes and preferences of v1beta1, of
@@ -56,7 +56,7 @@ class Sources(NamedTuple):
     waste: Fraction | None = Fraction(1, 2)
 
 
-def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Modernization:
+def convert(manifest: Manifest, sources: ConversionSources, release: Release = NEWEST) -> Modernization:
     """The manifest in the current API. Raises FieldError, as `modernize` does, and for a VM that no cluster starts."""
     kind = manifest.get("kind")
     if kind == TEMPLATE and vms_of(manifest):
@@ -82,7 +82,7 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
     return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
 
 
-def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Modernization:
+def _of_openshift(manifest: Manifest, sources: ConversionSources, release: Release) -> Modernization:
     if not release.has(behaviour.HAS_TEMPLATES):
         note = f"KubeVirt has templates of its own from {behaviour.HAS_TEMPLATES} on."
         return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
@@ -100,7 +100,7 @@ def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Mod
     return converted
 
 
-def _of_template(template: Manifest, sources: Sources, release: Release) -> Modernization:
+def _of_template(template: Manifest, sources: ConversionSources, release: Release) -> Modernization:
     """The template with another VM, in which references to parameters stay where the VM does not change."""
     spec = template.get("spec") or {}
     example = process.trial_vm(template)

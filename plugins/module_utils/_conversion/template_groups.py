@@ -45,7 +45,7 @@ class TemplateVM(NamedTuple):
     multiqueue: bool
 
 
-class Group(NamedTuple):
+class TemplateGroup(NamedTuple):
     """Templates that are one, in order. sizes, systems: the different ones. multiqueue: whether they differ in it."""
 
     members: Sequence[TemplateVM]
@@ -59,7 +59,7 @@ def is_template(manifest: Manifest) -> bool:
     return manifest.get("kind") in (TEMPLATE, conversion.KIND)
 
 
-def groups(templates: Iterable[Manifest]) -> list[Group]:
+def groups(templates: Iterable[Manifest]) -> list[TemplateGroup]:
     """The templates with exactly one VM, each in one group, in the order of their first members."""
     by_key: dict[str, list[TemplateVM]] = {}
     for place, template in enumerate(templates):
@@ -67,7 +67,7 @@ def groups(templates: Iterable[Manifest]) -> list[Group]:
         if read is not None:
             by_key.setdefault(read.key, []).append(read)
     return [
-        Group(
+        TemplateGroup(
             members,
             list(dict.fromkeys(member.size for member in members)),
             list(dict.fromkeys(member.system for member in members if member.system)),

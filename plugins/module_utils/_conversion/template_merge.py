@@ -90,7 +90,7 @@ def _other_parameters(template: Manifest) -> list[Any]:
 
 
 def _merged(manifests: dict[int, Manifest], taken: set[str]) -> Merged:
-    """taken: the names of other templates; that of the new one is added."""
+    """One template for several. taken: the names of other templates; that of the new one is added."""
     members = list(manifests.values())
     template, names = copy(members[0]), [name_of(member) for member in members]
     common_name = _common_name(names)

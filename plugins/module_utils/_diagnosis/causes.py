@@ -20,7 +20,7 @@ _DISK: Final = re.compile(
 )
 
 
-class Cause(NamedTuple):
+class Symptom(NamedTuple):
     """A kind of failure.
 
     words: how it is said. problem: what it means. remedy: what to do. mend: the task, of
@@ -120,13 +120,13 @@ def _words(text: str) -> re.Pattern[str]:
 _CONSOLE: Final = "see the log of the pod's container compute"
 
 CAUSES: Final = (
-    Cause(
+    Symptom(
         _words(r"cannot limit locked memory|RLIMIT_MEMLOCK|locked memory"),
         "the pod may not lock the guest's memory, which a device that is passed through needs",
         "raise the limit of locked memory of the node's container runtime, or give the pod CAP_SYS_RESOURCE: a mutating"
         " policy may have removed it",
     ),
-    Cause(
+    Symptom(
         _words(
             r"/dev/kvm|KVM kernel module|KVM is not available|hardware emulation device|virt type 'kvm'|domaintype=kvm"
             r"|failed to initialize kvm|KVM support not available"
@@ -136,28 +136,28 @@ CAUSES: Final = (
         " without it KubeVirt can emulate, which is slow",
         lambda case, _text: emulated(case),
     ),
-    Cause(
+    Symptom(
         _words(r"Failed to get .{0,20}lock\b|Is another process using the image"),
         "another process uses the disk",
         "stop the VM that has the same disk, or give this one a disk of its own",
         _other_users,
     ),
-    Cause(
+    Symptom(
         _words(r"multiple of request alignment"),
         "the size of the disk is no multiple of the block size of its storage",
         "make the image as large as whole blocks: import it again, or resize it to a multiple of 1 MiB",
     ),
-    Cause(
+    Symptom(
         _words(r"root PCI bus|No more available PCI|PCI slots|no PCI buses|duplicate target|Unrecognized bus"),
         "the guest has more devices, or other buses, than its machine has room for",
         "move disks to the bus scsi, or remove interfaces or devices",
     ),
-    Cause(
+    Symptom(
         _words(r"not enough space|no space left|demanded size|disk quota exceeded"),
         "the storage of the disk is full, or smaller than the disk",
         "free or enlarge the storage, or let KubeVirt accept less: pvcTolerateLessSpaceUpToPercent",
     ),
-    Cause(
+    Symptom(
         _words(
             r"hugepage|hugetlbfs|backing store for guest RAM|Cannot allocate memory|can.t allocate memory"
             r"|cannot set up guest memory"
@@ -166,7 +166,7 @@ CAUSES: Final = (
         "reserve huge pages on the node and restart kubelet, free memory there, or let the VM use ordinary memory",
         _hugepages,
     ),
-    Cause(
+    Symptom(
         _words(
             r"CPU.{0,40}(incompatible|not (available|supported|provided|compatible))|(un)?known CPU model"
             r"|host CPU.{0,60}(match|lack|miss)|missing features|invalid CPU|guest CPU.{0,60}match"
@@ -176,35 +176,35 @@ CAUSES: Final = (
         "give the VM a CPU model that the node has: its labels cpu-model.node.kubevirt.io/ name them",
         _cpu_model,
     ),
-    Cause(
+    Symptom(
         _words(r"max(imum)? CPUs|maximum vcpu count|missing hotplug data|SMP (CPUs|topolog)"),
         "the machine type does not support so many vCPUs, or that they are plugged in later",
         "give the VM fewer vCPUs or sockets, or another machine type",
     ),
-    Cause(
+    Symptom(
         _words(r"machine type|unsupported machine"),
         "the node's QEMU does not know the machine type",
         "take a machine type that KubeVirt supports, such as q35",
         _domain("Take a machine type that there is", "/machine", {"type": "q35"}),
     ),
-    Cause(
+    Symptom(
         _words(r"OVMF|EFI.{0,20}rom|UEFI|secure ?boot|firmware.{0,40}(not found|unable|missing)|any firmware"),
         "virt-launcher has no firmware of this kind",
         "boot by BIOS, or without Secure Boot; see that the guest's system can",
         _domain("Boot by BIOS", "/firmware/bootloader", {"bios": {}}),
     ),
-    Cause(
+    Symptom(
         _words(r"\bSEV\b|SEV-|\bTDX\b|launch security|memory encryption"),
         "the node cannot encrypt the guest's memory",
         "run the VM on a node with this feature, or without launchSecurity",
         _domain("Do without encrypted memory", "/launchSecurity", None),
     ),
-    Cause(
+    Symptom(
         _words(r"swtpm|\bTPM\b|vTPM"),
         "the TPM of the guest does not start",
         "see the claim in which its state is kept, and the StorageClass vmStateStorageClass of KubeVirt",
     ),
-    Cause(
+    Symptom(
         _words(
             r"vfio|IOMMU|PCI device|mdev|host-?devices?|hostdev|SR-?IOV.{0,80}(not found|fail)|passthrough|\bGPU\b"
             r"|PCI_RESOURCE|USB device"
@@ -213,7 +213,7 @@ CAUSES: Final = (
         "see the device on the node: its driver is vfio-pci, its IOMMU group is free, and the device plugin offers it",
         lambda _case, _text: kubectl("Which nodes have which devices?", "describe", "nodes"),
     ),
-    Cause(
+    Symptom(
         _words(
             r"vmi network|Link not found|critical network|pod network|plugging phase"
             r"|\btap\d*\b.{0,60}(fail|busy|exist)|bridge.{0,60}(not found|does not exist|fail)"
@@ -226,13 +226,13 @@ CAUSES: Final = (
             "Which networks are there?", "get", "net-attach-def", "--output", "yaml", namespace=namespace_of(case.vm)
         ),
     ),
-    Cause(
+    Symptom(
         _words(r"sysprep"),
         "the answers for Windows are missing",
         "give the Secret or ConfigMap of the sysprep volume the key autounattend.xml or unattend.xml",
         _sysprep,
     ),
-    Cause(
+    Symptom(
         _words(
             r"cloud-?init|userdata|networkdata|ignition"
             r"|(secret|config ?map|service ?account|downward).{0,80}(fail|found|exist|no such)"
@@ -243,17 +243,17 @@ CAUSES: Final = (
             "Which are there?", "describe", "secrets,configmaps", namespace=namespace_of(case.vm)
         ),
     ),
-    Cause(
+    Symptom(
         _words(r"not in \S+ format|qcow2|invalid image|corrupt|no disk image|sourceFile|image info|header"),
         "the disk has no image that QEMU can read",
         "make the disk anew from a qcow2 or raw image; a container disk has one file, in /disk",
     ),
-    Cause(
+    Symptom(
         _words(r"does not support direct I/?O|direct IO"),
         "the file system of the disk does not support direct I/O",
         "let the disk use the cache writethrough or writeback, or other storage",
     ),
-    Cause(
+    Symptom(
         _words(
             r"permission denied|operation not permitted|change ownership|set ownership|relabel|selinux|apparmor|seccomp"
             r"|EACCES"
@@ -262,13 +262,13 @@ CAUSES: Final = (
         "on the node or the NFS server give user and group 107 the file; a host disk needs the SELinux label"
         " container_file_t, an export no root_squash",
     ),
-    Cause(
+    Symptom(
         _words(r"read-only file system|input/output error|stale file handle|transport endpoint is not connected"),
         "the storage of a disk fails",
         "mend the storage, or start the VM on another node",
         _restarted,
     ),
-    Cause(
+    Symptom(
         _words(
             r"access storage file|no such (file|device)|does not exist|could not open|is not a block device"
             r"|not populated"
@@ -278,7 +278,7 @@ CAUSES: Final = (
         " or an upload",
         _host_disk,
     ),
-    Cause(
+    Symptom(
         _words(
             r"already exists with uuid|already (running|active)|DeadlineExceeded|deadline exceeded|transport is closing"
             r"|code = Unavailable|connection (refused|reset)|connect socket|virtqemud|libvirtd|state change lock"
@@ -291,11 +291,11 @@ CAUSES: Final = (
 )
 """The first whose words a text has counts: those of devices and disks come before those of any file."""
 
-UNKNOWN: Final = Cause(_words(""), "", f"{_CONSOLE}, and that of virt-handler on the node", _log)
+UNKNOWN: Final = Symptom(_words(""), "", f"{_CONSOLE}, and that of virt-handler on the node", _log)
 """The cause of a text that has none of the words."""
 
 
-def cause_of(text: str) -> Cause:
+def cause_of(text: str) -> Symptom:
     """The cause of a failure; UNKNOWN if its words are not known."""
     plain = _WARNINGS.sub("", text)
     return next((cause for cause in CAUSES if cause.words.search(plain)), UNKNOWN)

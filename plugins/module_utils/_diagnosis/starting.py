@@ -8,7 +8,7 @@ from .._resolver.api.manifest import condition_of, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
 from .ages import age
 from .case import VMI, Case
-from .causes import UNKNOWN, Cause, cause_of
+from .causes import UNKNOWN, Symptom, cause_of
 from .link import Broken, Evidence, Link, of_condition, of_event
 
 # A failure that nobody knows may pass by itself.
@@ -22,7 +22,7 @@ def last_failure(case: Case) -> Evidence | None:
     return of_event(event) if event is not None else None
 
 
-def explained(evidence: Evidence) -> tuple[Cause, str]:
+def explained(evidence: Evidence) -> tuple[Symptom, str]:
     """The cause of a failure, and the problem in words, those of the failure last."""
     cause, text = cause_of(evidence.message), one_line(evidence.message)
     return cause, f"{cause.problem}: {text}" if cause.problem else text

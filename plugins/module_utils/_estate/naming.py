@@ -8,10 +8,10 @@ from .._resolver.api.errors import FieldError
 from .._resolver.api.keys import SOURCE_ID_ANNOTATION
 from .memory import Memory, identity
 from .names import Names, valid
-from .plan import Plan
+from .plan import MachinePlan
 
 
-def vm_names(plans: Sequence[Plan], memory: Memory, warnings: list[str]) -> list[str]:
+def vm_names(plans: Sequence[MachinePlan], memory: Memory, warnings: list[str]) -> list[str]:
     """NAMESPACE/NAME of the VM of each machine. Raises FieldError for a rule that gives a name of another machine."""
     keys = [identity(plan.machine) for plan in plans]
     ruled = {
@@ -39,7 +39,7 @@ def vm_names(plans: Sequence[Plan], memory: Memory, warnings: list[str]) -> list
     return [result[key] for key in keys]
 
 
-def _check_rule(plan: Plan, key: str, keys: Collection[str], ruled: Mapping[str, str], memory: Memory) -> None:
+def _check_rule(plan: MachinePlan, key: str, keys: Collection[str], ruled: Mapping[str, str], memory: Memory) -> None:
     """Raises FieldError if the rules give a machine the name of another VM. ruled: the names by the rules."""
     name = ruled[key]
     rule = f"rules.machines: {name} for the machine {plan.label}"

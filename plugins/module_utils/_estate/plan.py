@@ -22,7 +22,7 @@ from .sizes import MachineNeed
 _STEP: Final = 2 * MIB
 
 
-class Plan(NamedTuple):
+class MachinePlan(NamedTuple):
     """A machine on its way. exception: its rule. given: what it had. vcpus, memory: its needs, memory in bytes."""
 
     machine: Machine
@@ -53,7 +53,7 @@ def plan_of(
     catalog: Mapping[str, Any],
     rules: Rules,
     release: Release,
-) -> Plan:
+) -> MachinePlan:
     """The machine with its namespace, preference and needs."""
     given = memory.given.get(identity(machine), Given(machine["id"]))
     # A move to another folder of the source moves no VM, and no rule moves a VM that is there.
@@ -76,7 +76,7 @@ def plan_of(
         reasons.append("its CPUs are reserved or pinned, so it gets dedicated ones")
     if size_class.hugepages:
         reasons.append(f"it has huge pages of {size_class.hugepages}")
-    return Plan(machine, exception, given, namespace, choice, vcpus, machine_memory, size_class, reasons)
+    return MachinePlan(machine, exception, given, namespace, choice, vcpus, machine_memory, size_class, reasons)
 
 
 def _measured_need(machine: Machine, spare: Fraction, reasons: list[str]) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from .forklift import objects as forklift_objects
 from .machine import Machine, machines_of
 from .memory import Given, bounds_of, identity, remembered, written
 from .naming import vm_names
-from .plan import Plan, plan_of
+from .plan import MachinePlan, plan_of
 from .rule_checks import UNKNOWN, There, check, keys_of, several
 from .rules import Rules, rules_of
 from .size_catalog import Size, catalog_of, need_text
@@ -86,7 +86,7 @@ def estate(
     }
 
 
-def _given(plan: Plan, name: str, size: Size) -> Given:
+def _given(plan: MachinePlan, name: str, size: Size) -> Given:
     """The record of what a machine is given now, with the names that it had."""
     machine, before = plan.machine, plan.given
     return Given(
@@ -102,7 +102,7 @@ def _given(plan: Plan, name: str, size: Size) -> Given:
     )
 
 
-def _unidentified(plans: Sequence[Plan]) -> list[str]:
+def _unidentified(plans: Sequence[MachinePlan]) -> list[str]:
     """A line on machines whose names are all that identifies them."""
     by_name = [plan.machine["name"] for plan in plans if plan.machine["id"] == plan.machine["name"]]
     if not by_name:
@@ -114,7 +114,7 @@ def _unidentified(plans: Sequence[Plan]) -> list[str]:
 
 
 def _declared(
-    plans: Sequence[Plan], given: Sequence[Given], chosen: Sequence[Size], rules: Rules, catalog: Catalog
+    plans: Sequence[MachinePlan], given: Sequence[Given], chosen: Sequence[Size], rules: Rules, catalog: Catalog
 ) -> tuple[list[Result], list[Result], Unmapped]:
     """(the result of each machine, the options of its VM, what is not in the maps)."""
     unmapped = Unmapped()
@@ -150,7 +150,7 @@ def _declared(
     return rows, vms, unmapped
 
 
-def _fit(size: Size, plan: Plan) -> str:
+def _fit(size: Size, plan: MachinePlan) -> str:
     lack = shortage(size, plan)
     if lack:
         return f"{size.name} is smaller than what the machine needs: {lack}"

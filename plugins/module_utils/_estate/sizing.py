@@ -16,7 +16,7 @@ from .._resolver.choose.sizes import is_enough, waste_of
 from . import sizes
 from .machine import MOST_MEMORY, MOST_VCPUS
 from .memory import Memory, bounds_of, identity
-from .plan import Plan
+from .plan import MachinePlan
 from .rules import Rules
 from .size_catalog import Size, manifest_of, need_text, new_size, preferences_of, remembered_sizes, sizes_of
 from .sizes import MachineNeed
@@ -55,7 +55,9 @@ class Catalog:
             self._rejections[key] = rejection_of_pair(size.manifest, {"spec": spec}, architecture, self._release)
         return self._rejections[key]
 
-    def nearest(self, plan: Plan, overcommit: bool, waste: Fraction | None, bounds: tuple[int, int]) -> Size | None:
+    def nearest(
+        self, plan: MachinePlan, overcommit: bool, waste: Fraction | None, bounds: tuple[int, int]
+    ) -> Size | None:
         """The instancetype with the least waste, if that is under the bound; None if there is none.
 
         waste: the bound, None for none. bounds: vCPUs and memory that it may have.
@@ -79,7 +81,7 @@ class Catalog:
         return self._nearest[key]
 
 
-def retained_sizes(plans: Sequence[Plan], memory: Memory, catalog: Catalog) -> list[Size]:
+def retained_sizes(plans: Sequence[MachinePlan], memory: Memory, catalog: Catalog) -> list[Size]:
     """New sizes of earlier runs that VMs have, or, if the VMs are not known, machines that left the source."""
     listed = {identity(plan.machine) for plan in plans}
     left = {name for key, given in memory.given.items() if key not in listed for name in given.sizes.values()}
@@ -87,7 +89,7 @@ def retained_sizes(plans: Sequence[Plan], memory: Memory, catalog: Catalog) -> l
 
 
 def sized(
-    plans: Sequence[Plan],
+    plans: Sequence[MachinePlan],
     catalog: Catalog,
     rules: Rules,
     memory: Memory,
@@ -124,7 +126,7 @@ def sized(
     return chosen
 
 
-def _kept(plan: Plan, catalog: Catalog, rules: Rules, counts: bool) -> Size | None:
+def _kept(plan: MachinePlan, catalog: Catalog, rules: Rules, counts: bool) -> Size | None:
     """The instancetype that an earlier run gave the machine for the same need. counts: whether that is to stay."""
     machine = plan.machine
     name = plan.given.sizes.get(need_text(plan.need), "") if counts and not plan.exception.get("instancetype") else ""
@@ -138,7 +140,7 @@ def _kept(plan: Plan, catalog: Catalog, rules: Rules, counts: bool) -> Size | No
     )
 
 
-def _nearest_new(plan: Plan, new: Iterable[Size], catalog: Catalog) -> Size | None:
+def _nearest_new(plan: MachinePlan, new: Iterable[Size], catalog: Catalog) -> Size | None:
     """The least of new sizes in use that the machine fits in."""
     fitting = [
         size
@@ -149,7 +151,7 @@ def _nearest_new(plan: Plan, new: Iterable[Size], catalog: Catalog) -> Size | No
 
 
 def _warn_of_sizes(
-    plans: Sequence[Plan], chosen: Sequence[Size], rules: Rules, memory: Memory, warnings: list[str]
+    plans: Sequence[MachinePlan], chosen: Sequence[Size], rules: Rules, memory: Memory, warnings: list[str]
 ) -> None:
     own = {size.name for size in chosen if size.new}
     groups = {size.vcpus for size in chosen if size.new}
@@ -170,7 +172,7 @@ def _warn_of_sizes(
         warnings.append(f"{shown}: so {len(other)} machines with the same needs change sizes: {first_names(other, 3)}")
 
 
-def _existing(plan: Plan, catalog: Catalog, rules: Rules) -> Size | None:
+def _existing(plan: MachinePlan, catalog: Catalog, rules: Rules) -> Size | None:
     """The instancetype that the rules or the source name, or the nearest one; None for a new one. Adds reasons."""
     machine, wish = plan.machine, plan.exception.get("instancetype")
     wished = catalog.named(wish or "")

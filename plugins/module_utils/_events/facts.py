@@ -126,7 +126,7 @@ def facts_of(drift: Drift) -> VMFacts:
 
 
 def ended_guest(vmi: Manifest) -> Manifest:
-    """What a later look needs of a VMI whose guest has ended by itself; {} for other VMIs.
+    """The part of a VMI whose guest has ended by itself that a later look needs; {} for other VMIs.
 
     KubeVirt soon replaces it by the VMI of another guest.
     """

@@ -32,9 +32,10 @@ class Window(NamedTuple):
 
 
 class MaintenanceSchedule(NamedTuple):
+    """The maintenance windows of a rollout. deadline: the time of day by which its batches must end, in minutes."""
+
     windows: list[Window]
     deadline: int | None
-    """In minutes of the clock."""
     zone: tzinfo
     zone_name: str
 

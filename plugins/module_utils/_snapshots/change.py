@@ -30,7 +30,7 @@ _RUNS: Final = "the VM runs, and KubeVirt restores only a stopped one; stop it, 
 
 @dataclass(eq=False)
 class SnapshotGoal:
-    """What a task wants of one VM, and what it did beside the request.
+    """The request of a task for one VM, and what the task did beside it.
 
     vm: the VM, None if it does not exist. snapshot: the name of the snapshot, "" to clone the VM as it is. source: the
     snapshot to restore or clone. target: the name of the VM that is restored or made. target_exists: there is a VM of
@@ -90,8 +90,8 @@ def progress(kind: Kind, live: Manifest | None) -> Progress:
     return Progress(done=status.get(field_name) == value, failed=text if failed else None, pending=text)
 
 
-def told(snapshot: Manifest) -> dict[str, Any]:
-    """What KubeVirt tells of a snapshot. quiesced: the guest had frozen its file systems; left out without a guest."""
+def status_facts(snapshot: Manifest) -> dict[str, Any]:
+    """The state of a snapshot. quiesced: the guest had frozen its file systems; left out without a guest."""
     status = snapshot.get("status") or {}
     # Later releases give a message with each word.
     later = [item["indication"] for item in status.get("sourceIndications") or ()]

@@ -20,7 +20,7 @@ _VMS: Final = "virtual_machines"
 _TEMPLATES: Final = "templates"
 
 
-class Step(NamedTuple):
+class UpgradeStep(NamedTuple):
     """A step of an upgrade.
 
     when: BEFORE or AFTER the upgrade. text: the instruction.
@@ -61,8 +61,8 @@ def steps(
     after: KubeVirt,
     templates: Sequence[UpgradeChange] = (),
     admissions: Admissions | None = None,
-) -> list[Step]:
-    """In the order to take them."""
+) -> list[UpgradeStep]:
+    """The steps of an upgrade, in the order to take them."""
     candidates = [
         *_vm_steps(vms, before, after),
         *_quota_steps(vms, admissions),
@@ -73,7 +73,7 @@ def steps(
     return [step for step in candidates if step is not None]
 
 
-def _vm_steps(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
+def _vm_steps(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[UpgradeStep | None]:
     yield _step(
         BEFORE,
         "Convert revisions that KubeVirt cannot read from 1.7 on (controller_revision, state: upgraded)",
@@ -88,12 +88,12 @@ def _vm_steps(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Ite
         "Decide about VMs whose guest gets another size at its next start",
     )
     if after.live_updates and not before.live_updates:
-        yield Step(
+        yield UpgradeStep(
             BEFORE, "Set vmRolloutStrategy: Stage in the KubeVirt object if changes must not reach running guests"
         )
 
 
-def _template_steps(templates: Sequence[UpgradeChange]) -> Iterable[Step | None]:
+def _template_steps(templates: Sequence[UpgradeChange]) -> Iterable[UpgradeStep | None]:
     return _change_steps(
         _TEMPLATES,
         templates,
@@ -106,8 +106,8 @@ def _template_steps(templates: Sequence[UpgradeChange]) -> Iterable[Step | None]
 
 def _change_steps(
     field: str, changes: Sequence[UpgradeChange], stuck: str, refused: str, lossy: str, resized: str
-) -> Iterable[Step | None]:
-    """The steps that VMs and templates need alike. field: the field of Step. The other parameters: texts of steps."""
+) -> Iterable[UpgradeStep | None]:
+    """The steps that VMs and templates need alike. field: of UpgradeStep. The others: texts of steps."""
     # A new VM that is rejected does not start either.
     startable = [change for change in changes if field == _VMS or not change.newly_refused]
     yield _step(BEFORE, stuck, [change for change in startable if change.newly_stuck], field)
@@ -116,33 +116,33 @@ def _change_steps(
     yield _step(BEFORE, resized, [change for change in changes if change.resized], field)
 
 
-def _quota_steps(vms: Sequence[VMChange], admissions: Admissions | None) -> Iterable[Step | None]:
+def _quota_steps(vms: Sequence[VMChange], admissions: Admissions | None) -> Iterable[UpgradeStep | None]:
     by_vm = admissions.vms if admissions is not None else {}
     vms_with_admission = ((vm, by_vm.get(namespaced_name(vm.manifest), Admission())) for vm in vms)
     refused = [vm for vm, admission in vms_with_admission if admission.after and not admission.before]
     yield _step(BEFORE, "Raise quotas that reject the pods of the new KubeVirt", refused)
 
 
-def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
+def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[UpgradeStep | None]:
     for status, text in (
         (REMOVED, "Move VMs off objects that the new catalog lacks, and new VMs to others"),
         (CHANGED, "Refresh VMs to the changed objects of the new catalog (refresh_revisions)"),
     ):
         names = [change.object_key.name for change in objects if change.status == status]
         if names:
-            yield Step(BEFORE if status == REMOVED else AFTER, f"{text}: {first_names(names, 3)}")
+            yield UpgradeStep(BEFORE if status == REMOVED else AFTER, f"{text}: {first_names(names, 3)}")
 
 
-def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
+def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[UpgradeStep | None]:
     pinned = [vm for vm in vms if vm.pinned]
     yield _step(AFTER, "Unpin VMs so that they can be refreshed (controller_revision, state: unpinned)", pinned)
     restart = [vm for vm in vms if vm.effect.needs == RESTART]
     yield _step(AFTER, "Restart guests at a convenient time, because their next start is different", restart)
     obsolete = sorted(required(before.release) - required(after.release) - before.closed_gates)
     if obsolete:
-        yield Step(AFTER, f"Remove feature gates that are no longer needed: {', '.join(obsolete)}")
+        yield UpgradeStep(AFTER, f"Remove feature gates that are no longer needed: {', '.join(obsolete)}")
 
 
-def _step(when: str, text: str, changes: Iterable[UpgradeChange], field: str = _VMS) -> Step | None:
+def _step(when: str, text: str, changes: Iterable[UpgradeChange], field: str = _VMS) -> UpgradeStep | None:
     labels = tuple(change.label for change in changes)
-    return Step(when, text, **{field: labels}) if labels else None
+    return UpgradeStep(when, text, **{field: labels}) if labels else None

@@ -23,14 +23,14 @@ from .check_extension import CheckExtension
 from .checked_objects import LABELED, VM, CheckedObject, KnownObjects
 from .findings import LocatedFinding
 from .sources import LocatedDocument, is_containerfile
-from .tasks import TaskObject, virtual_machine_of
+from .tasks import DeclaredOptions, virtual_machine_of
 
 Options = dict[str, Any]
 
 _SOURCE: Final = "DataSource"
 
 
-class BootSources(CheckExtension):
+class BootSourceCheck(CheckExtension):
     checks = (boot_source_findings,)
     options = ("workload", "infer_from_registry")
 
@@ -41,14 +41,14 @@ class BootSources(CheckExtension):
             yield from default_labels.inherited(source.content, namespace)
 
     def decide(
-        self, task_object: TaskObject, known: Sequence[Manifest], release: Release
+        self, declared: DeclaredOptions, known: Sequence[Manifest], release: Release
     ) -> Iterable[CheckedObject | LocatedFinding]:
-        if task_object.options.get("workload") is None:
-            return _vm_of_image(task_object)
-        return _vm_of_workload(task_object, known, release)
+        if declared.options.get("workload") is None:
+            return _vm_of_image(declared)
+        return _vm_of_workload(declared, known, release)
 
     def kept(self, vm: Manifest, before: Manifest) -> Manifest:
-        """What was chosen for the workload before, unless the workload or its size changes."""
+        """The earlier choice for the workload of a VM, unless the workload or its size changes."""
         chosen, now = stored_choice(before), stored_choice(vm)
         if not (chosen and now) or (chosen.workload, chosen.size) != (now.workload, now.size):
             return {}
@@ -72,13 +72,13 @@ class BootSources(CheckExtension):
 
 
 def _vm_of_workload(
-    task_object: TaskObject, candidates: Sequence[Manifest], release: Release
+    declared: DeclaredOptions, candidates: Sequence[Manifest], release: Release
 ) -> Iterator[CheckedObject | LocatedFinding]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
     """
-    options = task_object.options
+    options = declared.options
     candidates = [
         item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
     ]
@@ -87,17 +87,17 @@ def _vm_of_workload(
         available = AvailableObjects(candidates, sources or None)
         choice = resolve(request_of(options), available, release)
         options = apply_choice(options, choice, size_option(options))
-        yield from _vm_of_image(task_object._replace(options=options))
+        yield from _vm_of_image(declared._replace(options=options))
     except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"
-        yield replace(task_object.finding("not-found", WARNING, "", message), unjudged=VM)
+        yield replace(declared.finding("not-found", WARNING, "", message), unjudged=VM)
         return
     except (Rejected, FieldError) as error:
-        yield task_object.finding("not-found", ERROR, "", str(error))
+        yield declared.finding("not-found", ERROR, "", str(error))
         return
     if sources == []:
         message = "no DataSource is among the checked files, so the boot source is not checked; pass it with --objects"
-        yield task_object.finding("unchecked", NOTE, "workload", message)
+        yield declared.finding("unchecked", NOTE, "workload", message)
 
 
 def _shared(manifest: Manifest) -> bool:
@@ -105,14 +105,14 @@ def _shared(manifest: Manifest) -> bool:
     return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
 
 
-def _vm_of_image(task_object: TaskObject) -> Iterator[CheckedObject | LocatedFinding]:
+def _vm_of_image(declared: DeclaredOptions) -> Iterator[CheckedObject | LocatedFinding]:
     """Raises FieldError."""
-    options = task_object.options
+    options = declared.options
     if options.get("infer_from_registry") and (
-        inferences := image_inferences(task_object.module.manifest(options), None, Objects([]))
+        inferences := image_inferences(declared.module.manifest(options), None, Objects([]))
     ):
         first = inferences[0]
         message = f"the image {first.image.name} decides on the {first.matcher_field.name}; the check asks no registry"
-        yield task_object.unchecked("infer_from_registry", message)
+        yield declared.unchecked("infer_from_registry", message)
         return
-    yield virtual_machine_of(task_object)
+    yield virtual_machine_of(declared)

@@ -12,7 +12,7 @@ from ...module_utils._resolver.preflight.findings import Check
 from .checked_objects import CheckedObject, KnownObjects
 from .findings import LocatedFinding
 from .sources import LocatedDocument, SourceManifest
-from .tasks import TaskObject
+from .tasks import DeclaredOptions
 
 Options = dict[str, Any]
 
@@ -35,7 +35,7 @@ class CheckExtension:
         return ()
 
     def decide(
-        self, task_object: TaskObject, known: Sequence[Manifest], release: Release
+        self, declared: DeclaredOptions, known: Sequence[Manifest], release: Release
     ) -> Iterable[CheckedObject | LocatedFinding]:
         """The VM that a task declares with one of `options`. known: the objects that have names."""
         return ()

@@ -34,27 +34,27 @@ from . import (
     sources,
     tasks,
 )
-from .boot_sources import BootSources
+from .boot_sources import BootSourceCheck
 from .check_extension import CheckExtension
 from .checked_objects import CheckedObject, KnownObjects
-from .conversion import Conversion
-from .diagnosis import Diagnosis
+from .conversion import ConversionCheck
+from .diagnosis import DiagnosisCheck
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
-from .governance import Governance
+from .governance import GovernanceCheck
 from .kustomizations import Kustomized
 from .placeholders import MANY, Placeholders
-from .replacements import Replacements
+from .replacements import ReplacementCheck
 from .sources import UsageError
-from .templates import Templates
+from .templates import TemplateCheck
 
 # The capabilities that extend the check.
 EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
-    Templates(),
-    BootSources(),
-    Governance(),
-    Conversion(),
-    Diagnosis(),
-    Replacements(),
+    TemplateCheck(),
+    BootSourceCheck(),
+    GovernanceCheck(),
+    ConversionCheck(),
+    DiagnosisCheck(),
+    ReplacementCheck(),
 )
 
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
@@ -242,7 +242,7 @@ def _read(
     templated = {file for file, text in repository.texts.items() if kustomized or placeholders.may_be_in(text)}
     keys: dict[ObjectKey, str] = {}
     created: list[Manifest] = []
-    results: list[CheckedObject | LocatedFinding | tasks.TaskObject] = []
+    results: list[CheckedObject | LocatedFinding | tasks.DeclaredOptions] = []
     defined = [item for source in repository.sources for item in catalogs.definitions(source)]
     catalog = [source for source in (*repository.sources, *defined) if catalogs.is_catalog(source.content)]
     if catalog:
@@ -270,7 +270,7 @@ def _read(
     candidates = KnownObjects(known).all
     decided: list[CheckedObject | LocatedFinding] = []
     for result in results:
-        if isinstance(result, tasks.TaskObject):
+        if isinstance(result, tasks.DeclaredOptions):
             decided += _decided(result, candidates, kubevirt.release)
         else:
             decided.append(result)
@@ -320,10 +320,10 @@ def _created(source: sources.LocatedDocument, namespace: str) -> list[Manifest]:
 
 
 def _decided(
-    task_object: tasks.TaskObject, known: Sequence[Manifest], release: Release
+    declared: tasks.DeclaredOptions, known: Sequence[Manifest], release: Release
 ) -> Iterable[CheckedObject | LocatedFinding]:
     """The VM that a task declares, with what capabilities choose for it."""
     for extension in EXTENSIONS:
-        if any(task_object.options.get(option) not in (None, False) for option in extension.options):
-            return extension.decide(task_object, known, release)
-    return [tasks.virtual_machine_of(task_object)]
+        if any(declared.options.get(option) not in (None, False) for option in extension.options):
+            return extension.decide(declared, known, release)
+    return [tasks.virtual_machine_of(declared)]

@@ -11,7 +11,7 @@ import yaml
 from ...module_utils._conversion import presets as preset_rules
 from ...module_utils._conversion import template_groups
 from ...module_utils._conversion.replacing_preference import ReplacingPreference, replacing_preference
-from ...module_utils._conversion.template_bundles import LABELS, Sources, convert, preferences_of
+from ...module_utils._conversion.template_bundles import LABELS, ConversionSources, convert, preferences_of
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespace_of
@@ -37,7 +37,7 @@ _WINDOWS: Final = "win"
 _SHOWN: Final = 3
 
 
-class Conversion(CheckExtension):
+class ConversionCheck(CheckExtension):
     def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
         # A preset describes no guest; see `prepared` and `findings`.
         return [] if _is_preset(source.manifest) else None
@@ -47,7 +47,7 @@ class Conversion(CheckExtension):
     ) -> Iterator[CheckedObject | LocatedFinding]:
         found = [item for item in manifests(sources) if _is_preset(item.manifest)]
         # No cluster has a preset with errors.
-        presets = Sources([item.manifest for item in found if not any(_errors(item, release))])
+        presets = ConversionSources([item.manifest for item in found if not any(_errors(item, release))])
         for declared in objects:
             if not presets.presets or declared.manifest["kind"] != VM:
                 yield declared
@@ -168,7 +168,7 @@ def _template_findings(
             yield LocatedFinding(message, NOTE, rule=_RULE, location=item.location, label=label(item.manifest))
 
 
-def _alike(group: template_groups.Group, names: Mapping[str, str]) -> str:
+def _alike(group: template_groups.TemplateGroup, names: Mapping[str, str]) -> str:
     sizes = [names.get(size, size) for size in group.sizes]
     differing = [("size", sizes), ("system", group.systems)]
     parts = [f"{word} ({'; '.join(values)})" for word, values in differing if len(values) > 1]

@@ -17,7 +17,7 @@ from .sources import LocatedDocument, manifests
 _RULE = "does-not-run"
 
 
-class Diagnosis(CheckExtension):
+class DiagnosisCheck(CheckExtension):
     def findings(
         self,
         sources: Sequence[LocatedDocument],

@@ -36,12 +36,6 @@ class _Part(NamedTuple):
     is_value: bool = False
 
 
-class _Frame(NamedTuple):
-    """An open block. kept: whether its contents stay."""
-
-    kept: bool
-
-
 def as_yaml(text: str, placeholders: Placeholders) -> str:
     """The text for a run of the check, with words for placeholders."""
     text = with_defaults(_PERCENT_DIRECTIVES.sub("", text))
@@ -75,10 +69,11 @@ def _parts(text: str) -> list[_Part]:
 def _without_tags(parts: list[_Part], placeholders: Placeholders) -> str:
     """The text without blocks that this run leaves out, and with words for values."""
     result: list[str] = []
-    frames: list[_Frame] = []
+    # The open blocks: whether their contents stay.
+    blocks: list[bool] = []
     lost = 0
     for index, part in enumerate(parts):
-        kept = all(frame.kept for frame in frames)
+        kept = all(blocks)
         if part.is_value:
             if kept:
                 result.append(_value(part.text, "".join(result[-3:]), placeholders))
@@ -86,11 +81,11 @@ def _without_tags(parts: list[_Part], placeholders: Placeholders) -> str:
         elif part.word:
             lost += part.text.count("\n")
             if part.word in _OPENING or part.word in _ELSEWHERE:
-                frames.append(_Frame(_stays(parts, index, placeholders.run)))
-            elif part.word in _ALTERNATIVES and frames:
-                frames[-1] = _Frame(False)
-            elif part.word.startswith("end") and part.word != "endset" and frames:
-                frames.pop()
+                blocks.append(_stays(parts, index, placeholders.run))
+            elif part.word in _ALTERNATIVES and blocks:
+                blocks[-1] = False
+            elif part.word.startswith("end") and part.word != "endset" and blocks:
+                blocks.pop()
         else:
             text = part.text if kept else "\n" * part.text.count("\n")
             if lost and "\n" in text:

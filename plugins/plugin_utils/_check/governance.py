@@ -31,7 +31,7 @@ def _writes(location: Location, key: str, _value: Any) -> bool:
     return key == _KEYS[1] or (key == _KEYS[0] and location.path[-2:-1] in ((), (_MODULE,)))
 
 
-class Governance(CheckExtension):
+class GovernanceCheck(CheckExtension):
     def findings(
         self,
         sources: Sequence[LocatedDocument],

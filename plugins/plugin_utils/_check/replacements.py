@@ -16,7 +16,7 @@ from .evaluate import shown_change
 from .findings import LocatedFinding
 
 
-class Replacements(CheckExtension):
+class ReplacementCheck(CheckExtension):
     def object_findings(
         self, declared: CheckedObject, lookup: KnownObjects, release: Release
     ) -> Iterator[LocatedFinding]:

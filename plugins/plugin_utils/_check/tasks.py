@@ -73,7 +73,7 @@ _ROLE_LIST: Final = "virtual_machines_list"
 _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
-class TaskObject(NamedTuple):
+class DeclaredOptions(NamedTuple):
     """The options of an object, and its location. wrong: the fields with errors that are reported already."""
 
     module: DeclaringModule
@@ -96,7 +96,7 @@ class TaskObject(NamedTuple):
 
 def objects_of_document(
     source: LocatedDocument, namespace: str, placeholders: Placeholders
-) -> Iterator[CheckedObject | LocatedFinding | TaskObject]:
+) -> Iterator[CheckedObject | LocatedFinding | DeclaredOptions]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     yield from misspelt(source)
     for location, key, value, variables in mapping_items(source.location, source.content, _declares):
@@ -106,8 +106,8 @@ def objects_of_document(
         else:
             module = _MODULES[key.removeprefix(COLLECTION)]
             found = _task_objects(module, location, value, (module.plural,))
-        for task_object in found:
-            yield from _checked_object(task_object, namespace, placeholders)
+        for declared in found:
+            yield from _checked_object(declared, namespace, placeholders)
 
 
 def _declares(_location: Location, key: str, value: Any) -> bool:
@@ -132,20 +132,20 @@ def absent_vms(source: LocatedDocument, namespace: str) -> Iterator[ObjectKey]:
 
 def host_vm(
     host: Host, namespace: str, placeholders: Placeholders
-) -> Iterator[CheckedObject | LocatedFinding | TaskObject]:
+) -> Iterator[CheckedObject | LocatedFinding | DeclaredOptions]:
     """The VM that a host of an inventory is. namespace: the default."""
     task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
     for _index, options in _object_options(task, _VIRTUAL_MACHINE):
-        yield from _checked_object(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace, placeholders)
+        yield from _checked_object(DeclaredOptions(_VIRTUAL_MACHINE, host.location, options), namespace, placeholders)
 
 
 def _task_objects(
     module: DeclaringModule, location: Location, options: Options, inside: tuple[str, ...]
-) -> Iterator[TaskObject]:
+) -> Iterator[DeclaredOptions]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
     for index, own in _object_options(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
-        yield TaskObject(module, location.below(*path), own)
+        yield DeclaredOptions(module, location.below(*path), own)
 
 
 def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple[int | None, Options]]:
@@ -172,51 +172,51 @@ def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple
 
 
 def _checked_object(
-    task_object: TaskObject, namespace: str, placeholders: Placeholders
-) -> Iterator[CheckedObject | LocatedFinding | TaskObject]:
-    options = dict(task_object.options)
+    declared: DeclaredOptions, namespace: str, placeholders: Placeholders
+) -> Iterator[CheckedObject | LocatedFinding | DeclaredOptions]:
+    options = dict(declared.options)
     for name in _STRINGS:
         if _why_unknown(options.get(name)) == _TEMPLATE:
             options[name] = placeholders.hidden_text(options[name])
     if options.get("state") == "absent":
         return
-    task_object = task_object._replace(options=options)
+    declared = declared._replace(options=options)
     for name, value in list(options.items()):
         why = _why_unknown(value)
         if why and name not in _UNCHECKED_OPTIONS:
-            yield task_object.unchecked(name, f"{why}{_NOT_CHECKED}")
+            yield declared.unchecked(name, f"{why}{_NOT_CHECKED}")
             return
         if why:
-            yield task_object.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
+            yield declared.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
             del options[name]
-    is_vm = task_object.module is _VIRTUAL_MACHINE
-    errors = errors_in(options, task_object.module)
-    yield from invalid(task_object.finding, errors.errors)
-    if errors.options is None or any(_may_cause_others(field, task_object.module.spec) for field in errors.fields):
+    is_vm = declared.module is _VIRTUAL_MACHINE
+    errors = errors_in(options, declared.module)
+    yield from invalid(declared.finding, errors.errors)
+    if errors.options is None or any(_may_cause_others(field, declared.module.spec) for field in errors.fields):
         return
     options = errors.options
     if is_vm:
         options["namespace"] = options.get("namespace") or namespace
     wrong = tuple(errors.fields)
-    task_object = task_object._replace(options=options)
+    declared = declared._replace(options=options)
     if options.get("from_template") is not None:
         message = "the cluster decides on the VM; run the playbook with --check against a cluster"
-        yield task_object.unchecked("from_template", message)
+        yield declared.unchecked("from_template", message)
     elif is_vm:
-        yield task_object._replace(wrong=wrong)
+        yield declared._replace(wrong=wrong)
     else:
-        yield CheckedObject(task_object.location, task_object.module.manifest(options), wrong)
+        yield CheckedObject(declared.location, declared.module.manifest(options), wrong)
 
 
-def virtual_machine_of(task_object: TaskObject) -> CheckedObject:
+def virtual_machine_of(declared: DeclaredOptions) -> CheckedObject:
     """The VM that the options declare. Raises FieldError."""
     # A new VM gets a run strategy.
-    options = task_object.options
-    desired = task_object.module.manifest(options)
+    options = declared.options
+    desired = declared.module.manifest(options)
     return CheckedObject(
-        task_object.location,
+        declared.location,
         as_created(desired),
-        task_object.wrong,
+        declared.wrong,
         adopts_disks=bool(options.get("adopt_disks")),
         keeps_power=value_at(desired, RUN_STRATEGY) is None,
     )

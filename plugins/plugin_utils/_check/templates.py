@@ -24,7 +24,7 @@ _HAS_NO_VALUE: Final = "of the Template has no value, so the object is not check
 _WITHOUT_VALUE: Final = f"the parameter {{}} {_HAS_NO_VALUE}"
 
 
-class Templates(CheckExtension):
+class TemplateCheck(CheckExtension):
     def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
         location, manifest, problem = source[:3]
         if problem or not is_template(manifest):

@@ -41,7 +41,7 @@ class Alternative(NamedTuple):
     source: str
 
 
-class Row(NamedTuple):
+class FieldSource(NamedTuple):
     """One field.
 
     field: its path from the template (``spec.domain.cpu.sockets``). value: None for a field that the source removed.
@@ -55,7 +55,7 @@ class Row(NamedTuple):
     instead_of: tuple[Alternative, ...]
 
 
-def explain(template: dict[str, Any], instancetype: Spec, preference: Spec, release: Release) -> list[Row]:
+def explain(template: dict[str, Any], instancetype: Spec, preference: Spec, release: Release) -> list[FieldSource]:
     """The fields of a VM's expanded template, ordered by path.
 
     template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set
@@ -81,7 +81,7 @@ def explain(template: dict[str, Any], instancetype: Spec, preference: Spec, rele
         else:
             instead = ()
         value = outcome.full.get(path)
-        rows.append(Row(_text(path), value, source, instead))
+        rows.append(FieldSource(_text(path), value, source, instead))
     return rows
 
 
@@ -222,7 +222,7 @@ def _text(path: Path) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)[1:]
 
 
-def table(rows: list[Row]) -> list[str]:
+def table(rows: list[FieldSource]) -> list[str]:
     """The rows as text with aligned columns."""
     cells = [("FIELD", "VALUE", "SOURCE", "INSTEAD OF")]
     for row in rows:
@@ -232,7 +232,7 @@ def table(rows: list[Row]) -> list[str]:
     return aligned(cells)
 
 
-def _alternative_text(row: Row, other: Alternative) -> str:
+def _alternative_text(row: FieldSource, other: Alternative) -> str:
     field = "" if other.field == row.field else f"{other.field} "
     return f"{field}{_json(other.value)} ({other.source})"
 

@@ -13,14 +13,14 @@ from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.facts import manifest_of
-from .._reports.catalog_matrix import Limit, html, markdown, svg
+from .._reports.catalog_matrix import ShownLimit, html, markdown, svg
 from .._reports.fleet_summary import capacities
 from ._limits import limit_columns
 from ._shared import check_option, choice, list_of, text
 
 _NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
 # Capabilities add columns for limits. They take the limits of a user, the limits of catalog_info, and the catalog.
-_LIMITS: tuple[Callable[[Any, Any, list[Manifest]], Sequence[Limit]], ...] = (limit_columns,)
+_LIMITS: tuple[Callable[[Any, Any, list[Manifest]], Sequence[ShownLimit]], ...] = (limit_columns,)
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 
@@ -53,7 +53,7 @@ def catalog(
     return _render(matrix, columns, form, title, checked_capacity)
 
 
-def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[Limit]]:
+def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[ShownLimit]]:
     """The matrix of what catalog_info has returned, and its limits unless there are others."""
     try:
         matrix = from_data(result)
@@ -65,12 +65,12 @@ def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[Lim
         raise AnsibleFilterError(f"{_NOT_A_RESULT} ({error!r})") from None
 
 
-def _columns(written: Any, returned: Any, objects: list[Manifest]) -> list[Limit]:
+def _columns(written: Any, returned: Any, objects: list[Manifest]) -> list[ShownLimit]:
     """Raises CatalogError; TypeError for a result that no module returned."""
     return [column for columns in _LIMITS for column in columns(written, returned, objects)]
 
 
-def _render(matrix: Matrix, limits: list[Limit], form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
+def _render(matrix: Matrix, limits: list[ShownLimit], form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
     if form == "html":
         return html(matrix, title, limits, capacity)
     return as_data(matrix) if form == "data" else FORMS[form](matrix, title, limits)

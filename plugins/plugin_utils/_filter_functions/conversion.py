@@ -19,7 +19,7 @@ _TEMPLATES: Final = ("Template", "VirtualMachineTemplate")
 def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catalog: Any = None) -> Any:
     """See its documentation."""
     release = release_option(kubevirt_version)
-    sources = conversion.Sources(manifests("presets", presets), _catalog(catalog, release))
+    sources = conversion.ConversionSources(manifests("presets", presets), _catalog(catalog, release))
 
     def converted(manifest: dict[str, Any]) -> dict[str, Any]:
         if manifest.get("kind") in _TEMPLATES:

@@ -15,7 +15,7 @@ from ...module_utils._cluster.client.files import write_file
 from ...module_utils._conversion import template_merge
 from ...module_utils._conversion.modernize import OLD_KINDS, FieldChange, Modernization
 from ...module_utils._conversion.presets import KIND as PRESET
-from ...module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
+from ...module_utils._conversion.template_bundles import TEMPLATE, ConversionSources, convert
 from ...module_utils._conversion.template_parameters import PARAMETERS
 from ...module_utils._conversion.template_split import vms_of
 from ...module_utils._resolver.api import release as releases
@@ -39,7 +39,7 @@ from .._check.sources import UsageError
 from .._check.tasks import Links, add_linked_files, manifests_of, task_manifests
 from .._manifest_checks import check_types
 from .report import Report, label_of
-from .table import Row, row_of, table
+from .table import TableRow, row_of, table
 
 _PLACEHOLDER: Final = "has a placeholder, whose value the command does not know"
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--objects", metavar="FILE", action="append", default=[], help="presets and catalogs besides; repeatable")
     add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog besides (default: builtin)")
     waste_help = "the most additional vCPUs and memory of a guest, in sum (default: 50)"
-    add("--waste", metavar="PERCENT", type=_percent, default=Sources().waste, help=waste_help)
+    add("--waste", metavar="PERCENT", type=_percent, default=ConversionSources().waste, help=waste_help)
     add("--kubevirt-version", metavar="VERSION", help="default: the newest known release")
     return parser
 
@@ -114,7 +114,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> Report:
     presets = [item.manifest for item in objects if item.manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.
     has_sizes = any(MATCHER_FIELD_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog)
-    origin = Sources(presets, catalog if has_sizes else None, options.waste)
+    origin = ConversionSources(presets, catalog if has_sizes else None, options.waste)
     changed: set[Path] = set()
     for file, source in read:
         tasks = [item for item in task_manifests(*source) if _is_ours(item.manifest)]
@@ -205,7 +205,11 @@ def _read(
 
 
 def _converted_task(
-    report: Report, source: sources.LocatedDocument, task: sources.SourceManifest, origin: Sources, release: Release
+    report: Report,
+    source: sources.LocatedDocument,
+    task: sources.SourceManifest,
+    origin: ConversionSources,
+    release: Release,
 ) -> str | None:
     """The text of the file with a task that names an instancetype; None if it stays as it is."""
     location, manifest = task.location, task.manifest
@@ -235,7 +239,7 @@ def _is_left(report: Report, item: sources.SourceManifest) -> bool:
         report.guestless.append(label)
         report.note(item.location, label, "", "stays, because the task declares no guest")
     elif (problem := item.problem or item.unknown) and _is_ours(item.manifest):
-        report.rows.append(Row((label, "-", "-", "-", "-", f"not converted: {problem}")))
+        report.rows.append(TableRow((label, "-", "-", "-", "-", f"not converted: {problem}")))
     return item.patch or bool(item.problem or item.unknown)
 
 
@@ -248,12 +252,12 @@ def _current(report: Report, objects: Iterable[sources.SourceManifest], release:
     for item in objects:
         if item.manifest["kind"] in _CATALOG:
             try:
-                yield _checked(item.manifest, Sources(), release).manifest
+                yield _checked(item.manifest, ConversionSources(), release).manifest
             except FieldError as error:
                 report.note(item.location, label_of(item.manifest), error.path, f"not converted: {error.reason}")
 
 
-def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
+def _checked(manifest: Manifest, origin: ConversionSources, release: Release) -> Modernization:
     judged = manifest
     if manifest["kind"] == TEMPLATE:
         # Other objects in it stay as they are.
@@ -269,7 +273,9 @@ def _checked(manifest: Manifest, origin: Sources, release: Release) -> Moderniza
     return convert(manifest, origin, release)
 
 
-def _check_accepted(location: Location, before: Manifest, after: Manifest, origin: Sources, release: Release) -> None:
+def _check_accepted(
+    location: Location, before: Manifest, after: Manifest, origin: ConversionSources, release: Release
+) -> None:
     """Raises FieldError for a VM that no cluster accepts before the conversion, or after it."""
     if before["kind"] != VM or after == before:
         return
@@ -284,7 +290,7 @@ def _check_accepted(location: Location, before: Manifest, after: Manifest, origi
 
 
 def _converted(
-    report: Report, location: Location, manifest: Manifest, origin: Sources, release: Release
+    report: Report, location: Location, manifest: Manifest, origin: ConversionSources, release: Release
 ) -> list[Manifest]:
     """The new manifest, and others that stand beside it. Adds a row for a VM or a template."""
     guest = manifest["kind"] in _GUESTS
@@ -300,7 +306,7 @@ def _converted(
             is_open = manifest["kind"] == VM and bool(FORMS.search(error.reason))
             text = f"{error.path}: {_PLACEHOLDER}" if is_open else one_line(error)
             reason = f"not converted: {report.place(location, error.path)}: {text}"
-            report.rows.append(Row((label, "-", "-", "-", "-", reason), not is_open))
+            report.rows.append(TableRow((label, "-", "-", "-", "-", reason), not is_open))
         return [manifest]
     if guest:
         report.rows.append(row_of(label, conversion))

@@ -15,7 +15,7 @@ from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.name_rules import one_line
 from .._check import sources
 from .._check.findings import LineFinder, Location
-from .table import EQUAL, Row
+from .table import EQUAL, TableRow
 from .yaml_edits import EditError, edited
 
 
@@ -28,7 +28,7 @@ class Report(NamedTuple):
     all other lines stay. texts, starts: the files' texts and starts, see `_check.sources`.
     """
 
-    rows: list[Row]
+    rows: list[TableRow]
     guestless: list[str]
     notes: list[str]
     files: dict[Path, list[Any] | str]

@@ -17,23 +17,23 @@ _LONGEST: Final = 60
 EQUAL: Final = "equal"
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A line of the table; of the cells that do not apply, "-". failed: the object stays as it is."""
 
     cells: tuple[str, ...]
     failed: bool = False
 
 
-def row_of(label: str, conversion: Modernization) -> Row:
+def row_of(label: str, conversion: Modernization) -> TableRow:
     spec = conversion.manifest.get("spec") or {}
     spec = (spec.get("virtualMachine") or {}).get("spec") or spec
     names = [(spec.get(matcher_field.name) or {}).get("name") or "-" for matcher_field in (INSTANCETYPE, PREFERENCE)]
     if conversion.differences is None:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
-        return Row((label, *names, "-", "-", word))
+        return TableRow((label, *names, "-", "-", word))
     differences = "; ".join(map(_difference, conversion.differences)) or EQUAL
     before, after = figures_text(conversion.guest_before), figures_text(conversion.guest_after)
-    return Row((label, *names, before, after, differences))
+    return TableRow((label, *names, before, after, differences))
 
 
 def _difference(entry: Manifest) -> str:
@@ -47,6 +47,6 @@ def _shown(value: Any) -> str:
     return json.dumps(value) if isinstance(value, (dict, list, bool)) else str(value)
 
 
-def table(rows: Sequence[Row]) -> list[str]:
+def table(rows: Sequence[TableRow]) -> list[str]:
     lines = [_HEADER, *(row.cells for row in rows)] if rows else []
     return aligned(lines)

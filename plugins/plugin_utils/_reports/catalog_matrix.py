@@ -50,7 +50,7 @@ text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
 )
 
 
-class Limit(Protocol):
+class ShownLimit(Protocol):
     """A limit for the VMs of some namespaces."""
 
     @property
@@ -86,7 +86,7 @@ class _Axis(NamedTuple):
     length: float
 
 
-def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
+def svg(matrix: Matrix, title: str, limits: Sequence[ShownLimit] = ()) -> str:
     """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words.
 
     limits: the limits of namespaces. Each is a column beside the names and a row below, for what it permits there.
@@ -122,7 +122,7 @@ def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
     return "\n".join(parts)
 
 
-def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Sequence[Facts] = ()) -> str:
+def html(matrix: Matrix, title: str, limits: Sequence[ShownLimit] = (), capacity: Sequence[Facts] = ()) -> str:
     """A page with the picture, its legend and the counts.
 
     limits: the limits of namespaces. capacity: `instancetypes` of capacity_info, to mark those that the nodes of a
@@ -148,7 +148,7 @@ def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Seq
     )
 
 
-def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
+def markdown(matrix: Matrix, title: str, limits: Sequence[ShownLimit] = ()) -> str:
     """A table with a row for each instancetype and a column for each limit, the legend, and what is wrong."""
     head = ["instancetype", "vCPUs", "memory", *map(label, matrix.preferences), *(limit.name for limit in limits)]
     lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
@@ -251,7 +251,7 @@ def _classes(facts: Facts, *classes: str) -> str:
     return f' class="{escape(" ".join(names))}"' if names else ""
 
 
-def _limit_column(limit: Limit, matrix: Matrix, rows: _Axis, x: float, top: float) -> list[str]:
+def _limit_column(limit: ShownLimit, matrix: Matrix, rows: _Axis, x: float, top: float) -> list[str]:
     """The instancetypes that a limit permits."""
     head = f'<text transform="translate({x + _CELL / 2 + 4:.1f} {top - 2 * _CELL - 8:.0f}) rotate(-90)">'
     parts = [f"{head}{escape(limit.name)}<title>{escape(limit.where)}</title></text>"]
@@ -260,7 +260,7 @@ def _limit_column(limit: Limit, matrix: Matrix, rows: _Axis, x: float, top: floa
     return parts
 
 
-def _limit_rows(limits: Sequence[Limit], matrix: Matrix, columns: _Axis, left: float, y: float) -> list[str]:
+def _limit_rows(limits: Sequence[ShownLimit], matrix: Matrix, columns: _Axis, left: float, y: float) -> list[str]:
     """The preferences that limits permit."""
     parts = []
     for index, limit in enumerate(limits):
@@ -274,7 +274,7 @@ def _limit_rows(limits: Sequence[Limit], matrix: Matrix, columns: _Axis, left: f
     return parts
 
 
-def _limit_cell(limit: Limit, facts: Facts, x: float, y: float) -> list[str]:
+def _limit_cell(limit: ShownLimit, facts: Facts, x: float, y: float) -> list[str]:
     permitted = _permits(limit, facts)
     sign, colour = ("", "f") if permitted else _ACTIONS[limit.action]
     words = "permitted" if permitted else f"not permitted ({limit.action})"
@@ -295,7 +295,7 @@ def _cell(x: float, y: float, sign: str, colour: str, words: str) -> list[str]:
     return parts
 
 
-def _limit(limit: Limit, matrix: Matrix) -> dict[str, Any]:
+def _limit(limit: ShownLimit, matrix: Matrix) -> dict[str, Any]:
     """A limit in words."""
     counts = [
         f"{sum(_permits(limit, facts) for facts in group)} of {len(group)} {what}"
@@ -310,7 +310,7 @@ def _limit(limit: Limit, matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _permits(limit: Limit, facts: Facts) -> bool:
+def _permits(limit: ShownLimit, facts: Facts) -> bool:
     return limit.permits(facts["kind"], facts["name"])
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modules_support import Task, objects
-from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._conversion.template_bundles import ConversionSources, convert
 from plugins.module_utils._resolver.api.release import NEWEST
 
 pytestmark = pytest.mark.needs("templates")
@@ -40,7 +40,7 @@ def test_users_of_a_converted_template_choose_the_size(task: Task, api: Any, sho
     types = objects(api, "VirtualMachineInstancetype")
     found = types.get(namespace=shop).to_dict()["items"]
     catalog = [{**item, "kind": "VirtualMachineInstancetype"} for item in found]
-    new = convert(openshift_template(shop), Sources((), catalog), NEWEST).manifest
+    new = convert(openshift_template(shop), ConversionSources((), catalog), NEWEST).manifest
     assert {entry["name"]: entry.get("value") for entry in new["spec"]["parameters"]} == {
         "NAME": None,
         "INSTANCETYPE": "small",

@@ -7,7 +7,7 @@ import pytest
 
 from answers import ask
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._conversion.template_bundles import ConversionSources, convert
 from plugins.module_utils._resolver.kubevirt.vm.vmi import guest_figures
 from preset_cases import CASES, CPU, GIB, PARTS, Case
 from virt_api.answer import Answer
@@ -113,7 +113,7 @@ def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> Non
         },
     }
     await_marks(session, namespace, "old")
-    result = convert(old, Sources([preset], [instancetype]))
+    result = convert(old, ConversionSources([preset], [instancetype]))
     assert result.differences == []
     new = {**result.manifest, "metadata": {"name": "new", "namespace": namespace}}
     for vm in (old, new):

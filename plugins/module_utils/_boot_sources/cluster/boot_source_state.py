@@ -210,7 +210,7 @@ def refused(manifest: Manifest, live: Manifest | None = None) -> list[Finding]:
 
     A DataImportCron counts as new, since CDI rejects every change of one.
     """
-    refusal: admission.Refusal | None = None
+    refusal: admission.WebhookRefusal | None = None
     try:
         if manifest["kind"] == "DataImportCron":
             refusal = admission.data_import_cron_refusal(manifest, None, available_timezones())

@@ -200,7 +200,7 @@ def _warn_of_deviations(session: Session, boot_source: BootSourceState, manifest
     lacks = partial(plan.present, manifest, admitted, None, manager)
     for deviation in answered(created, None, admitted, lacks, manager).deviations:
         cause = mutators.of(KINDS[_CRON], namespace_of(manifest))
-        boot_source.job.warn(f"{_CRON} {name_of(manifest)}: {deviation.told(cause)}")
+        boot_source.job.warn(f"{_CRON} {name_of(manifest)}: {deviation.line(cause)}")
 
 
 def _replace(session: Session, pairs: list[Pair], task: Task) -> None:

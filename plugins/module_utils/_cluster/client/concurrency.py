@@ -164,7 +164,7 @@ class TokenBucket:
     def __init__(
         self, rate: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        """rate: more than 0."""
+        """A bucket that begins full. rate: requests per second, more than 0."""
         self._rate = rate
         self._burst = max(1.0, rate)
         self._tokens = self._burst

@@ -24,7 +24,7 @@ _HANGS: Final = (
 )
 _MISSING: Final = re.compile(r"No such file|[Pp]ermission denied|not found")
 _CERTIFICATE: Final = ("clientCertificateData", "clientKeyData")
-# What Python before 3.11 does not read: more or fewer than six digits of a second.
+# Python before 3.11 reads six digits of a second, neither more nor fewer.
 _FRACTION: Final = re.compile(r"[.,]\d+")
 
 
@@ -116,7 +116,7 @@ def credentials(access: Access) -> dict[str, Any]:
 
 
 def _command(access: Access) -> _Command:
-    """What the kubeconfig says about the plugin. Raises ConnectionFailed if that is malformed."""
+    """The plugin of the kubeconfig's user. Raises ConnectionFailed if it is malformed."""
     plugin = access.user.fields["exec"]
     if not isinstance(plugin, dict):
         raise access.user.error("exec", "expected a dictionary with command and apiVersion")

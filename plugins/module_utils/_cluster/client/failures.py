@@ -1,4 +1,4 @@
-"""What is wrong with answers that are no success, and with requests without one: only a failure imports it."""
+"""The errors of answers that are no success, and of requests without an answer. Only a failure imports this file."""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ def is_missing(options: Mapping[str, Any]) -> bool:
     return options.get("kubeconfig") is None and not any(path.exists() for path in _paths(_default()))
 
 
-def read(options: Mapping[str, Any]) -> Access | None:
-    """What the options mean: kubeconfig (paths or content) and context; None if there is no kubeconfig.
+def access_of(options: Mapping[str, Any]) -> Access | None:
+    """The access that the options kubeconfig (paths or content) and context name; None if there is no kubeconfig.
 
     Without the option the default kubeconfig counts, if it names a cluster. Raises ConnectionFailed with one line
     without secrets.
@@ -177,7 +177,7 @@ def _paths(source: str) -> list[Path]:
 
 
 def _files(name: str, source: str | None) -> dict[str, dict[str, Any]]:
-    """The contents of the files by their paths. Of several paths, and of the default, some files may be missing."""
+    """The contents of the files by their paths. Some of several paths, or the default, may be missing."""
     paths = _paths(source or _default())
     if source and not any(path.is_file() for path in paths):
         # A path may contain a colon.

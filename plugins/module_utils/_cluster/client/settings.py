@@ -81,7 +81,7 @@ def _located(options: dict[str, Any]) -> tuple[Settings, str]:
     """The settings without the options that override them, and why an exec plugin gave no credentials, or ""."""
     if not options.get("kubeconfig") and options.get("host") and any(map(options.get, kubeconfig.CREDENTIALS)):
         return Settings(), ""
-    access = kubeconfig.read(options)
+    access = kubeconfig.access_of(options)
     return _of_pod(options) if access is None else _of_kubeconfig(access, options)
 
 
@@ -152,7 +152,7 @@ class _TokenFile:
     """A token in a file that another program renews, such as the kubelet that of a service account."""
 
     def __init__(self, path: str, place: str) -> None:
-        """place: begins messages. Raises ConnectionFailed if there is no token."""
+        """Reads the token. place: the words with which messages begin. Raises ConnectionFailed if there is no token."""
         self._path, self._read_at = Path(path), time.monotonic()
         try:
             self._token = self._path.read_text(encoding="utf-8").strip()

@@ -91,7 +91,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
     params: dict[str, Any]
 
     def __init__(self, module: Module, provided: dict[str, Any]) -> None:
-        """provided: is filled with the options as the user wrote them."""
+        """Reads and validates the options. provided: gets them as the user wrote them."""
         self._module, self._provided = module, provided
         self._searched: dict[str, Any] = {}
         # This precedes all that can fail: Ansible does not know the secrets of a list's objects and of the environment.

@@ -59,7 +59,7 @@ _INCLUDED: Final = (REFRESH, EXPANSION, CAPTURED)
 
 
 class Asked(NamedTuple):
-    """What a task asks for, and its result so far. vms: those of the result's `virtual_machines`, in their order."""
+    """A task and its result so far. vms: those of the result's `virtual_machines`, in their order."""
 
     params: Params
     task: Task
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Addition:
-    """What a capability adds to the result of a task that asks for it.
+    """A capability's part of the result, for tasks that ask for it.
 
     add: adds it. include: the value of the option `include` that asks for it; "" if one of its own options does.
     by_default: whether a task without `include` asks for it. needs_names: whether a name without a VM fails the task.

@@ -30,7 +30,7 @@ _READ_TIMEOUT: Final = 60
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
-class Sources(NamedTuple):
+class DownloadSettings(NamedTuple):
     """Settings for the download of bundles.
 
     cache: the folder for fetched files, by checksum. proxy: "" for the environment's. ca_cert: a file with trusted
@@ -76,7 +76,7 @@ def documents_of(options: dict[str, Any]) -> SourceDocuments:
 
 
 def _fetched(options: dict[str, Any]) -> SourceDocuments:
-    sources = Sources(
+    sources = DownloadSettings(
         Path(options["cache_directory"]).expanduser(),
         options["download_proxy"] or "",
         options["download_ca_cert"] or "",
@@ -107,7 +107,7 @@ def _fetched(options: dict[str, Any]) -> SourceDocuments:
     return SourceDocuments([content for content, _place in found], [place for _content, place in found], checksums)
 
 
-def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:
+def fetch(addresses: list[str], checksum: str, sources: DownloadSettings) -> list[tuple[str, str]]:
     """(text, SHA-256) of each file.
 
     checksum: the SHA-256 of a single file; "" to verify with the CHECKSUMS.sha256 published beside it. Files in the
@@ -137,7 +137,7 @@ def _digest(checksum: str) -> str:
     return match.group(1).lower()
 
 
-def _checksums(url: str, name: str, sources: Sources) -> dict[str, str]:
+def _checksums(url: str, name: str, sources: DownloadSettings) -> dict[str, str]:
     """File name → SHA-256 from a release's list, cached under its address."""
     cached = sources.cache / f"{hashlib.sha256(url.encode()).hexdigest()}.checksums"
     checksums = _parse_checksums(_read(cached) or b"")
@@ -160,7 +160,7 @@ def _parse_checksums(content: bytes) -> dict[str, str]:
     return checksums
 
 
-def _file(url: str, digest: str, sources: Sources) -> str:
+def _file(url: str, digest: str, sources: DownloadSettings) -> str:
     cached = sources.cache / digest
     content = _read(cached)
     if content is None or hashlib.sha256(content).hexdigest() != digest:
@@ -178,7 +178,7 @@ def _file(url: str, digest: str, sources: Sources) -> str:
         raise TaskFailed(f"{url} is not a text file: {error}") from error
 
 
-def _download(url: str, sources: Sources) -> bytes:
+def _download(url: str, sources: DownloadSettings) -> bytes:
     pool = _pool(url, sources)
     deadline, pauses = time.monotonic() + sources.seconds, Backoff()
     while True:
@@ -217,7 +217,7 @@ def _content(response: Any, url: str, deadline: float) -> bytes:
     return content
 
 
-def _pool(url: str, sources: Sources) -> Any:
+def _pool(url: str, sources: DownloadSettings) -> Any:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise TaskFailed(f"url: {url!r} is not a web address; write one that begins with https://")

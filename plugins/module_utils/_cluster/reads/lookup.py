@@ -47,8 +47,9 @@ class ClusterLookup:
     def __init__(
         self, session: Session, *, all_namespaces: bool = False, strict: bool = False, single: bool = False
     ) -> None:
-        """all_namespaces: list a kind in all namespaces at once; if the user may not, in each requested one.
+        """Reads nothing yet.
 
+        all_namespaces: list a kind in all namespaces at once; if the user may not, in each requested one.
         strict: send no GETs, and of the errors keep only a missing permission for `get`; raise others at once.
         single: send only GETs, one for each object, even if strict.
         """

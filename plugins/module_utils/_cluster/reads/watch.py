@@ -137,7 +137,7 @@ class _Wait:
         deadline: float,
         absent: Callable[[Mapping[str, Manifest | None]], Mapping[str, str]] | None = None,
     ) -> None:
-        """absent: late objects by name → what they need that does not exist and will not appear by itself."""
+        """A wait for named objects. absent: late objects → what they lack that will not appear by itself."""
         self.open = dict.fromkeys(names, Progress())
         self.ended: dict[str, tuple[Manifest | None, str | None]] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)

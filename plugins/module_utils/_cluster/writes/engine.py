@@ -206,7 +206,7 @@ class _Run:
             facts.gather(key for job in jobs for key in step.needs(job, facts))
         except RequestFailed as error:
             return self._fail(step, jobs, error)
-        # What these cannot read concerns the task.
+        # A failure to read here concerns the task, not an object.
         step.prepare(jobs, facts)
         try:
             return {job: step.decide(job, facts) for job in _going_on(jobs)}

@@ -18,7 +18,7 @@ from ..._resolver.api.write import delete, json_patch
 from ..._resolver.change.drift import Drift
 from ..._resolver.change.step import VM, Job
 from ..._resolver.kubevirt.instancetype import revision_names
-from ..._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus
+from ..._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete
 from ..convert import convert
 
 _REVISION = KINDS["ControllerRevision"]
@@ -81,5 +81,4 @@ def _write(session: Session, action: Action) -> None:
     elif isinstance(action, Delete):
         send(session, delete(_REVISION.path(action.namespace, action.name), action.uid))
     else:
-        part = "status" if isinstance(action, PatchStatus) else None
-        send(session, json_patch(_VM.path(action.namespace, action.name, part), action.patch))
+        send(session, json_patch(_VM.path(action.namespace, action.name, action.subresource or None), action.patch))

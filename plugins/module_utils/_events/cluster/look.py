@@ -45,7 +45,7 @@ class VMSelection(NamedTuple):
         return {name: text for name, text in named.items() if text}
 
 
-class Seen(NamedTuple):
+class SeenVM(NamedTuple):
     """A VM as a look has found it. name: NAMESPACE/NAME. drift: None if it is deleted, or (`left`) not selected."""
 
     name: str
@@ -54,7 +54,7 @@ class Seen(NamedTuple):
     left: bool = False
 
 
-def all_vms(session: Session, selection: VMSelection, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
+def all_vms(session: Session, selection: VMSelection, known: Mapping[str, KnownVM]) -> Iterator[SeenVM]:
     """All selected VMs, and those of the known ones that are gone. Raises RequestFailed."""
     listed = {qualified_name(vm): vm for vm in session.list(_VM, selection.namespace, True, **selection.query)}
     names = dict.fromkeys(listed)
@@ -72,7 +72,7 @@ def all_vms(session: Session, selection: VMSelection, known: Mapping[str, KnownV
 
 def namespace_vms(
     session: Session, selection: VMSelection, namespace: str, known: Mapping[str, KnownVM]
-) -> Iterator[Seen]:
+) -> Iterator[SeenVM]:
     """The known VMs of a namespace. New ones are told by their own watch. Raises RequestFailed."""
     names = {name for name in known if name.startswith(f"{namespace}/")}
     return _by_list(session, selection, namespace, names, known)
@@ -80,7 +80,7 @@ def namespace_vms(
 
 def some_vms(
     session: Session, selection: VMSelection, vms: Mapping[str, bool | None], known: Mapping[str, KnownVM]
-) -> Iterator[Seen]:
+) -> Iterator[SeenVM]:
     """Single VMs, as `PendingLook` has them. Raises RequestFailed."""
     by_namespace: dict[str, set[str]] = {}
     for name, left in vms.items():
@@ -104,7 +104,7 @@ def some_vms(
 
 def _by_list(
     session: Session, selection: VMSelection, namespace: str, names: set[str], known: Mapping[str, KnownVM]
-) -> Iterator[Seen]:
+) -> Iterator[SeenVM]:
     found: set[str] = set()
     own = [name.partition("/")[2] for name in names]
     for vm in inspect_each(session, namespace, own, selection.labels or None) if names else ():
@@ -126,19 +126,19 @@ def _drift(session: Session, vm: Manifest, lookup: ClusterLookup) -> Drift:
     return drift(vm, vmi, Cluster(lookup, kubevirt(session)))
 
 
-def _seen(drift: Drift) -> Iterator[Seen]:
+def _seen(drift: Drift) -> Iterator[SeenVM]:
     try:
-        yield Seen(qualified_name(drift.vm), drift, facts_of(drift))
+        yield SeenVM(qualified_name(drift.vm), drift, facts_of(drift))
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         # A VM that this collection cannot judge must not hide the others.
         log.warning("%s: cannot be judged: %s", qualified_name(drift.vm), one_line(error))
 
 
-def _gone(session: Session, name: str, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
+def _gone(session: Session, name: str, known: Mapping[str, KnownVM]) -> Iterator[SeenVM]:
     """A known VM that is deleted, or no longer selected: one GET tells which."""
     if name not in known:
         return
     namespace, _slash, own = name.partition("/")
     live = session.get(_VM, namespace, own, True)
     same = live is not None and live["metadata"].get("uid") == known[name].uid
-    yield Seen(name, None, left=same)
+    yield SeenVM(name, None, left=same)

@@ -21,7 +21,7 @@ from ..._resolver.change.drift import Drift
 from ..facts import BROKEN, facts_of_diagnosis, is_settled, with_ended_guest
 from ..source_options import ClusterOptions, SourceOptions
 from ..transitions import Change, Reporter
-from .look import Seen, VMSelection, all_vms, namespace_vms, some_vms
+from .look import SeenVM, VMSelection, all_vms, namespace_vms, some_vms
 from .stores import StateConfigMap, StateFile, Store
 from .triggers import PendingLook, Triggers
 from .unsettled import Unsettled
@@ -199,14 +199,14 @@ class _ClusterSource:
             # Save only after the event is out: a change that is saved is not told again.
             self.store.save(change.vm, change.known)
 
-    def _seen(self, batch: PendingLook) -> Iterator[Seen]:
+    def _seen(self, batch: PendingLook) -> Iterator[SeenVM]:
         session, known = self._current(), self.store.known
         if batch.everything:
             return all_vms(session, self._selection, known)
         parts = [namespace_vms(session, self._selection, namespace, known) for namespace in sorted(batch.namespaces)]
         return chain(*parts, some_vms(session, self._selection, batch.vms, known))
 
-    def _changes(self, seen: Seen, ended: Manifest | None) -> Iterator[Change]:
+    def _changes(self, seen: SeenVM, ended: Manifest | None) -> Iterator[Change]:
         known = self.store.known.get(seen.name)
         if seen.drift is not None and seen.facts is not None:
             vm = seen.drift.vm

@@ -1,4 +1,4 @@
-"""Where what is known of a cluster's VMs outlives the event source: a file that grows by a line, or a ConfigMap."""
+"""Stores of what is known of a cluster's VMs, which outlive the event source: a file, or a ConfigMap."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class StateFile(Store):
     """A file with a line for each change. A kill at any moment harms nothing: a line that is cut off does not count."""
 
     def __init__(self, folder: str, cluster: str, host: str) -> None:
-        """cluster: its name in events. host: its API server."""
+        """The file of a cluster. cluster: its name in events. host: its API server."""
         super().__init__()
         self._path = Path(folder).expanduser() / f"{quote(cluster, safe='')}.jsonl"
         self._header = f"{_HEADER} {host}"
@@ -141,7 +141,7 @@ class StateConfigMap(Store):
     """A ConfigMap of the cluster that is watched, written after every hundred changes and at the end of a look."""
 
     def __init__(self, session: Callable[[], Session], namespace: str, name: str) -> None:
-        """session: the current one."""
+        """The ConfigMap of that name. session: returns the current session with the cluster."""
         super().__init__()
         self._session, self._namespace, self._name = session, namespace, name
         self._unsaved = 0

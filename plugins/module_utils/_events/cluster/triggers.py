@@ -63,7 +63,7 @@ class Triggers:
     def __init__(
         self, session: Callable[[], Session], namespace: str | None, query: dict[str, str], stop: threading.Event
     ) -> None:
-        """session: the current one. namespace: None for all. query: the selectors of VMs. stop: ends the threads."""
+        """Starts nothing yet. session: returns the current one. query: the selectors of VMs. stop: ends the threads."""
         self._session, self._namespace, self._query, self._stop = session, namespace, query, stop
         self._changed = threading.Condition()
         self._batch = PendingLook()
@@ -160,7 +160,7 @@ class Triggers:
 
     def _follow(self, kind: Kind, version: str) -> str:
         """One watch; the resourceVersion to go on from."""
-        # Of a guest that has crashed, only its VMI tells, and KubeVirt soon replaces that.
+        # Only the VMI shows that its guest has crashed, and KubeVirt soon replaces it.
         only_metadata = kind.kind != _VMI
         events = self._session().watch(kind, self._namespace, version, _WATCH, only_metadata, **self._selectors(kind))
         for event in events:

@@ -14,7 +14,7 @@ class Unsettled:
     """The VMs that are on their way, or broken: NAMESPACE/NAME → when its diagnosis is due."""
 
     def __init__(self, patience: float) -> None:
-        """patience: seconds that a VM may be on its way before it is diagnosed."""
+        """No VM yet. patience: the seconds that a VM may be on its way before it is diagnosed."""
         self._patience = patience
         self._due: dict[str, float] = {}
 

@@ -49,7 +49,7 @@ def applied_fields(live: dict[str, Any], manager: str) -> set[FieldPath] | None:
 
 
 def applied_part(live: dict[str, Any], manager: str) -> dict[str, Any]:
-    """What the manager has applied of an object, with the values of now: applied again, it changes nothing."""
+    """The fields that the manager has applied, with their present values: applied again, they change nothing."""
     metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
     result = {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata}
     for field in sorted(applied_fields(live, manager) or ()):

@@ -187,7 +187,7 @@ class DeclareSteps:
             job.warnings = [text for text in job.warnings if text not in job.goal.of_change]
         for deviation in job.goal.deviations:
             cause = "" if deviation.manager else self._mutators(KINDS[job.key.kind], job.key.namespace)
-            job.warn(deviation.told(cause))
+            job.warn(deviation.line(cause))
         return None
 
     def _plan(self, job: DeclareJob, _facts: Facts) -> Decision:

@@ -1,4 +1,4 @@
-"""What a task declares of an object, and what is known of the change."""
+"""An object as a task declares it, and what is known of its change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RELATED: Final = "related"
 
 @dataclass(eq=False)
 class Declared:
-    """What a task declares of an object.
+    """An object as a task declares it.
 
     problem: why it cannot be declared at all, or None. options: the options that the manifest is made of.
     plan: what to write; what only the write needs is dropped after it.

@@ -31,7 +31,7 @@ class Deviation(NamedTuple):
     text: str
     manager: str = ""
 
-    def told(self, admission: str) -> str:
+    def line(self, admission: str) -> str:
         """The warning. admission: the webhooks and policies that may have set the value."""
         return self.text.replace("{who}", f'the field manager "{self.manager}"' if self.manager else admission)
 

@@ -20,7 +20,7 @@ _UNREQUESTED: Final = "KubeVirt does not ask for a restart, but the guest gets {
 
 
 class Start(NamedTuple):
-    """What a guest started with: the VM, the specs of its revisions, the spec of its VMI.
+    """The VM with which a guest started, the specs of its revisions, and the spec of the guest's VMI.
 
     spec: None if KubeVirt could not start the VM. is_known: the VM tells what has changed since.
     """

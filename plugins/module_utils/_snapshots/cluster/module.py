@@ -14,7 +14,7 @@ from ..._cluster.task import Task
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.api.name_rules import quoted, subdomain
 from ..._resolver.change.step import VM, Job
-from ..change import ABSENT, CLONED, KIND_OF, PRESENT, RESTORED, Keep, SnapshotGoal, SnapshotJob, told
+from ..change import ABSENT, CLONED, KIND_OF, PRESENT, RESTORED, Keep, SnapshotGoal, SnapshotJob, status_facts
 from .snapshots import Drifts, execute
 
 _PLACE: Final = "{name}"
@@ -54,7 +54,7 @@ def _run(params: Params, task: Task) -> Result:
     if jobs:
         execute(session, jobs, drifts, sizes, Keep(**(params["keep"] or {})), task)
     for job in jobs:
-        if job.changed and told(job.seen.live or {}).get("quiesced") is False:
+        if job.changed and status_facts(job.seen.live or {}).get("quiesced") is False:
             job.warn(_CRASH_CONSISTENT)
     result: Result = {"cluster": session.host, "results": [_result(job) for job in jobs]}
     task.warnings += group_warnings(
@@ -128,7 +128,7 @@ def _result(job: SnapshotJob) -> Result:
     some["uid"] = goal.vm["metadata"]["uid"] if goal.vm is not None else ""
     result.update((name, value) for name, value in some.items() if value)
     snapshot = goal.source if goal.state in (RESTORED, CLONED) else job.seen.live
-    return {**result, **(told(snapshot) if snapshot is not None else {})}
+    return {**result, **(status_facts(snapshot) if snapshot is not None else {})}
 
 
 def _diff(job: SnapshotJob) -> Result:

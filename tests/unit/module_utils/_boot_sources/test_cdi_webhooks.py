@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._boot_sources.cdi_webhooks import Refusal, data_import_cron_refusal, data_volume_refusal
+from plugins.module_utils._boot_sources.cdi_webhooks import (
+    WebhookRefusal,
+    data_import_cron_refusal,
+    data_volume_refusal,
+)
 from plugins.module_utils._resolver.api.errors import Cause
 
 Manifest = dict[str, Any]
@@ -85,7 +89,7 @@ def test_unreadable_size_is_a_bad_request(amount: str, expected: str) -> None:
 )
 def test_only_another_spelling_of_a_spec_is_accepted(new: Manifest, old: Manifest, accepted: bool) -> None:
     text = " Cannot update DataVolume Spec"
-    changed = Refusal(422, text, (Cause("FieldValueDuplicate", text.strip(), "DataVolume.Spec"),))
+    changed = WebhookRefusal(422, text, (Cause("FieldValueDuplicate", text.strip(), "DataVolume.Spec"),))
     assert data_volume_refusal(volume(**new), volume(**old)) == (None if accepted else changed)
 
 

@@ -9,7 +9,7 @@ import pytest
 from plugins.module_utils._adoption import adopt
 from plugins.module_utils._conversion.modernize import Modernization
 from plugins.module_utils._conversion.presets import EXCLUDE
-from plugins.module_utils._conversion.template_bundles import Sources, _carried_over, convert, preferences_of
+from plugins.module_utils._conversion.template_bundles import ConversionSources, _carried_over, convert, preferences_of
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
@@ -57,7 +57,7 @@ def template(cpu: Any = 1, memory: str = "2Gi", os: str = "ubuntu", parameters: 
 
 def converted(manifest: Manifest, *presets: Manifest, catalog: Any = CATALOG) -> Modernization:
     original = copy.deepcopy(manifest)
-    result = convert(manifest, Sources(presets, catalog))
+    result = convert(manifest, ConversionSources(presets, catalog))
     assert manifest == original
     return result
 
@@ -140,7 +140,7 @@ def test_a_template() -> None:
         "hostname": "${NAME}",
     }
     assert not process.validate(result.manifest).errors
-    assert convert(result.manifest, Sources((), CATALOG)).manifest == result.manifest
+    assert convert(result.manifest, ConversionSources((), CATALOG)).manifest == result.manifest
 
 
 def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
@@ -176,7 +176,7 @@ def test_a_much_larger_instancetype_is_not_chosen() -> None:
     assert kept.remaining[0].note == (
         "No instancetype fits: u1.xlarge, the nearest, has 4 vCPUs, 16Gi; create one with 4 vCPUs (4 cores), 8Gi"
     )
-    asked = convert(source, Sources((), CATALOG, Fraction(1)))
+    asked = convert(source, ConversionSources((), CATALOG, Fraction(1)))
     assert asked.manifest["spec"]["instancetype"]["name"] == "u1.xlarge"
     assert asked.guest_after is not None and asked.guest_after["vcpus"] == 4
 
@@ -212,7 +212,7 @@ def test_templates_that_are_not_converted() -> None:
         converted(undefined)
     other = {"kind": "Template", "objects": [{"kind": "Service"}]}
     assert converted(other).manifest == other
-    old = convert(template(), Sources((), CATALOG), parse_release("v1.6.0"))
+    old = convert(template(), ConversionSources((), CATALOG), parse_release("v1.6.0"))
     assert old.manifest == template() and "from 1.9 on" in old.remaining[0].note
 
 

@@ -14,7 +14,7 @@ from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.instancetype import find
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.vm.migrate_revisions import Create, Delete, PatchSpec, PatchStatus
+from plugins.module_utils._resolver.kubevirt.vm.migrate_revisions import Create, Delete, PatchVM
 
 GROUP = "instancetype.kubevirt.io"
 SIZE = {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}
@@ -70,7 +70,7 @@ def test_references_in_the_status_are_replaced() -> None:
     first, second, patch, *deletes = convert(vm(), Objects(OLD))
     assert names([first, second]) == NEW
     steps = [*moved(STATUS_PATHS[0], "old-it", NEW[0]), *moved(STATUS_PATHS[1], "old-p", NEW[1])]
-    assert patch == PatchStatus("shop", "db", steps)
+    assert patch == PatchVM("shop", "db", steps, "status")
     assert deletes == [Delete("shop", name, f"uid-{name}") for name in ("old-it", "old-p")]
 
 
@@ -78,9 +78,9 @@ def test_references_in_the_status_are_replaced() -> None:
 def test_reference_in_the_spec_is_replaced_there(captured: tuple[str, ...]) -> None:
     """KubeVirt copies it to the status. It would replace the one in the status, and leave the VM a deleted revision."""
     patches = [item for item in convert(vm("old-it", captured), Objects(OLD)) if not isinstance(item, (Create, Delete))]
-    expected: list[Any] = [PatchSpec("shop", "db", moved(SPEC_PATH, "old-it", NEW[0]))]
+    expected: list[Any] = [PatchVM("shop", "db", moved(SPEC_PATH, "old-it", NEW[0]))]
     if len(captured) > 1:
-        expected.append(PatchStatus("shop", "db", moved(STATUS_PATHS[1], "old-p", NEW[1])))
+        expected.append(PatchVM("shop", "db", moved(STATUS_PATHS[1], "old-p", NEW[1]), "status"))
     assert patches == expected
 
 
@@ -112,7 +112,7 @@ def test_current_and_shared_revisions_stay() -> None:
     created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD))[:2]]
     assert convert(vm(captured=(NEW[0], NEW[1])), Objects(created)) == []
     kinds = [type(action) for action in convert(vm(), Objects(OLD), {"old-p"})]
-    assert kinds == [Create, Create, PatchStatus, Delete]
+    assert kinds == [Create, Create, PatchVM, Delete]
 
 
 def test_interrupted_conversion_continues() -> None:

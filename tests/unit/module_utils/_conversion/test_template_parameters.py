@@ -3,7 +3,7 @@
 from typing import Any
 
 from plugins.module_utils._conversion.modernize import Modernization
-from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._conversion.template_bundles import ConversionSources, convert
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._templates import process
 from plugins.plugin_utils._catalog_files import builtin_objects
@@ -34,7 +34,7 @@ def converted(
         "parameters": list(parameters),
         "objects": [machine],
     }
-    result = convert(template, Sources((), catalog))
+    result = convert(template, ConversionSources((), catalog))
     assert not process.validate(result.manifest).errors
     return result
 
@@ -65,7 +65,7 @@ def test_instancetype_replaces_the_parameters_of_the_size() -> None:
     successor = "spec.parameters[INSTANCETYPE]", "u1.small"
     assert replaced == {"spec.parameters[CPUS]": successor, "spec.parameters[MEMORY]": successor}
     assert result.remaining == []
-    assert convert(result.manifest, Sources((), CATALOG)).manifest == result.manifest
+    assert convert(result.manifest, ConversionSources((), CATALOG)).manifest == result.manifest
 
 
 def test_requests_are_a_size_too() -> None:

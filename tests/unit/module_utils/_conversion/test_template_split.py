@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._conversion.template_bundles import ConversionSources, convert
 from plugins.module_utils._conversion.template_split import split, vms_of
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._templates import process
@@ -53,7 +53,7 @@ def test_a_template_of_one_vm_is_whole() -> None:
 
 
 def test_others_stay_beside_the_converted_vm() -> None:
-    result = convert(template(SECRET, VM, SERVICE), Sources())
+    result = convert(template(SECRET, VM, SERVICE), ConversionSources())
     assert not process.validate(result.manifest).errors
     (others,) = result.others
     assert others == split(template(SECRET, VM, SERVICE)).others
@@ -61,4 +61,4 @@ def test_others_stay_beside_the_converted_vm() -> None:
         "objects": "The others (Secret, Service) stay in a Template beside it.",
         "spec.parameters[PASSWORD]": "Both templates generate a value of their own; give them the same.",
     }
-    assert convert(others, Sources()).manifest == others
+    assert convert(others, ConversionSources()).manifest == others

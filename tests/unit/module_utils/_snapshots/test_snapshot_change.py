@@ -20,8 +20,8 @@ from plugins.module_utils._snapshots.change import (
     SnapshotJob,
     copies_the_vm,
     progress,
+    status_facts,
     steps,
-    told,
 )
 
 Manifest = dict[str, Any]
@@ -188,10 +188,10 @@ def test_progress_repeats_what_kubevirt_says() -> None:
 def test_quiesced_guests(words: list[str], expected: bool | None) -> None:
     later = {"sourceIndications": [{"indication": word, "message": ""} for word in words]}
     for status in ({"indications": words}, later):
-        said = told(snapshot(status=status))
+        said = status_facts(snapshot(status=status))
         assert (said["indications"], said.get("quiesced")) == (sorted(words), expected)
 
 
 def test_volumes_without_a_copy_are_told() -> None:
     status = {**READY, "snapshotVolumes": {"includedVolumes": ["root"], "excludedVolumes": ["data"]}}
-    assert told(snapshot(status=status)) == {"ready": True, "indications": [], "excluded_volumes": ["data"]}
+    assert status_facts(snapshot(status=status)) == {"ready": True, "indications": [], "excluded_volumes": ["data"]}

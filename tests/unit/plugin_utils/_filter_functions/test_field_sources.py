@@ -20,7 +20,7 @@ def template(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any
 
 def explained(
     options: dict[str, Any], instancetype: Any = None, preference: Any = None
-) -> dict[str, _field_sources.Row]:
+) -> dict[str, _field_sources.FieldSource]:
     if instancetype is not None:
         instancetype = release_schema.canonical("VirtualMachineInstancetypeSpec", instancetype, NEWEST)
     if preference is not None:
@@ -30,7 +30,7 @@ def explained(
     return {row.field: row for row in rows}
 
 
-def value_and_source(row: _field_sources.Row) -> tuple[Any, ...]:
+def value_and_source(row: _field_sources.FieldSource) -> tuple[Any, ...]:
     return row.value, row.source, tuple((other.value, other.source) for other in row.instead_of)
 
 
@@ -80,11 +80,11 @@ def test_inputs_stay() -> None:
 
 def test_table_has_four_aligned_columns() -> None:
     rows = [
-        _field_sources.Row("spec.a", 2, "VM", ()),
-        _field_sources.Row(
+        _field_sources.FieldSource("spec.a", 2, "VM", ()),
+        _field_sources.FieldSource(
             "spec.boolean", None, "preference", (_field_sources.Alternative("spec.boolean", True, "VM"),)
         ),
-        _field_sources.Row("spec.c", "", "VM", (_field_sources.Alternative("spec.d", {}, "default"),)),
+        _field_sources.FieldSource("spec.c", "", "VM", (_field_sources.Alternative("spec.d", {}, "default"),)),
     ]
     assert _field_sources.table(rows) == [
         "FIELD         VALUE      SOURCE      INSTEAD OF",

@@ -1,4 +1,4 @@
-"""What a webhook of KubeVirt does with a VM and its instance types: apply, defaults, requirements."""
+"""The part of KubeVirt's webhooks that concerns instance types: apply them, set defaults, check requirements."""
 
 from __future__ import annotations
 

@@ -84,7 +84,10 @@ def _shown(request: Request | None) -> str:
 
 
 class _Kind(NamedTuple):
-    """field: its name in `devices`. gate: of devices through claims. mixes: devices without claims may be beside."""
+    """A kind of devices.
+
+    field: its list in `devices`. gate: the feature gate for claims. mixes: some may have claims, others none.
+    """
 
     field: str
     gate: str

@@ -1,7 +1,7 @@
 """KubeVirt's validating webhooks, as responses.
 
-The webhooks of instancetypes and preferences check little, because their CRDs check required fields. Of the webhook of
-VMs this module has the part that concerns instance types.
+The webhooks of instancetypes and preferences check little, because their CRDs check required fields. This module
+has the part of the webhook of VMs that concerns instance types.
 """
 
 from __future__ import annotations

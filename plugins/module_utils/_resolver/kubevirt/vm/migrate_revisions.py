@@ -34,23 +34,16 @@ class Delete(NamedTuple):
     uid: str = ""
 
 
-class PatchStatus(NamedTuple):
-    """Sends a JSON patch to the status subresource of a VM."""
+class PatchVM(NamedTuple):
+    """Sends a JSON patch for the spec of a VM, or to a subresource."""
 
     namespace: str
     name: str
     patch: list[Manifest]
+    subresource: str = ""
 
 
-class PatchSpec(NamedTuple):
-    """Sends a JSON patch for the spec of a VM."""
-
-    namespace: str
-    name: str
-    patch: list[Manifest]
-
-
-Action = Union[Create, Delete, PatchSpec, PatchStatus]
+Action = Union[Create, Delete, PatchVM]
 
 
 class CreatedRevisions:
@@ -101,8 +94,8 @@ def migrate(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator
         patch.append({"op": "replace", "path": path, "value": replacement.name})
         deletes.append(Delete(namespace, replacement.original, replacement.uid))
     if patch:
-        kind = PatchStatus if release.has(behaviour.CAPTURES_IN_STATUS) else PatchSpec
-        yield kind(namespace, vm["metadata"].get("name", ""), patch)
+        part = "status" if release.has(behaviour.CAPTURES_IN_STATUS) else ""
+        yield PatchVM(namespace, vm["metadata"].get("name", ""), patch, part)
     yield from deletes
 
 

@@ -1,4 +1,4 @@
-"""What a VMI gets beside the defaults of its VM. All functions change the given canonical spec, or a part of it."""
+"""The defaults of a VMI beyond those of its VM. All functions change the given canonical spec, or a part of it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from plugins.module_utils._cluster.client.errors import TaskFailed
-from plugins.module_utils._cluster.reads.catalog_source import Sources, fetch, release_files
+from plugins.module_utils._cluster.reads.catalog_source import DownloadSettings, fetch, release_files
 from plugins.module_utils._yaml.documents import documents
 
 TEXT = "kind: A\n---\nkind: B\n"
@@ -76,15 +76,15 @@ def web() -> Iterator[Web]:
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
-    return Sources(tmp_path / "cache", seconds=10)
+def sources(tmp_path: Path) -> DownloadSettings:
+    return DownloadSettings(tmp_path / "cache", seconds=10)
 
 
 def release(web: Web, version: str = "v1") -> list[str]:
     return release_files(web.address, version, ("instancetype",))
 
 
-def test_a_release_is_verified_and_fetched_once(web: Web, sources: Sources) -> None:
+def test_a_release_is_verified_and_fetched_once(web: Web, sources: DownloadSettings) -> None:
     web.publish("v1", TEXT)
     assert fetch(release(web), "", sources) == [(TEXT, DIGEST)]
     assert len(web.asked) == 2
@@ -92,7 +92,7 @@ def test_a_release_is_verified_and_fetched_once(web: Web, sources: Sources) -> N
     assert len(web.asked) == 2, "the second time nothing is asked of the server"
 
 
-def test_a_changed_file_is_refused_and_not_kept(web: Web, sources: Sources) -> None:
+def test_a_changed_file_is_refused_and_not_kept(web: Web, sources: DownloadSettings) -> None:
     web.publish("v1", TEXT[:-4], digest=DIGEST)
     with pytest.raises(
         TaskFailed, match=(f"expected the checksum {DIGEST}, found .*truncated, so nothing was deployed")
@@ -102,7 +102,7 @@ def test_a_changed_file_is_refused_and_not_kept(web: Web, sources: Sources) -> N
     assert fetch(release(web), "", sources)[0][0] == TEXT
 
 
-def test_explicit_checksum_needs_no_list(web: Web, sources: Sources) -> None:
+def test_explicit_checksum_needs_no_list(web: Web, sources: DownloadSettings) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     address = f"{web.address}/own.yaml"
     assert fetch([address], f"sha256:{DIGEST.upper()}", sources) == [(TEXT, DIGEST)]
@@ -112,13 +112,13 @@ def test_explicit_checksum_needs_no_list(web: Web, sources: Sources) -> None:
         fetch([address], "md5:abc", sources)
 
 
-def test_file_missing_from_checksums_is_refused(web: Web, sources: Sources) -> None:
+def test_file_missing_from_checksums_is_refused(web: Web, sources: DownloadSettings) -> None:
     web.publish("v1", TEXT)
     with pytest.raises(TaskFailed, match=r"does not list common-clusterpreferences-bundle-v1.yaml"):
         fetch(release_files(web.address, "v1", ("preference",)), "", sources)
 
 
-def test_damaged_cached_file_is_downloaded_again(web: Web, sources: Sources) -> None:
+def test_damaged_cached_file_is_downloaded_again(web: Web, sources: DownloadSettings) -> None:
     web.publish("v1", TEXT)
     fetch(release(web), "", sources)
     (sources.cache / DIGEST).write_text("kind: C\n")
@@ -126,7 +126,7 @@ def test_damaged_cached_file_is_downloaded_again(web: Web, sources: Sources) -> 
     assert (sources.cache / DIGEST).read_text() == TEXT
 
 
-def test_busy_server_is_retried(web: Web, sources: Sources) -> None:
+def test_busy_server_is_retried(web: Web, sources: DownloadSettings) -> None:
     web.publish("v1", TEXT)
     web.failures = 2
     assert fetch(release(web), "", sources)[0][0] == TEXT
@@ -135,21 +135,21 @@ def test_busy_server_is_retried(web: Web, sources: Sources) -> None:
         fetch([f"{web.address}/other.yaml"], DIGEST[::-1], sources._replace(seconds=0))
 
 
-def test_a_download_that_breaks_off_is_noticed(web: Web, sources: Sources) -> None:
+def test_a_download_that_breaks_off_is_noticed(web: Web, sources: DownloadSettings) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     web.shorter = 5
     with pytest.raises(TaskFailed, match="cannot fetch"):
         fetch([f"{web.address}/own.yaml"], DIGEST, sources._replace(seconds=0))
 
 
-def test_through_a_proxy(web: Web, sources: Sources) -> None:
+def test_through_a_proxy(web: Web, sources: DownloadSettings) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     address = "http://bundles.example.com/own.yaml"
     assert fetch([address], DIGEST, sources._replace(proxy=web.address)) == [(TEXT, DIGEST)]
     assert web.asked == [address]
 
 
-def test_the_proxy_of_the_environment(web: Web, sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_proxy_of_the_environment(web: Web, sources: DownloadSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     monkeypatch.setenv("http_proxy", web.address)
     monkeypatch.setenv("no_proxy", "")
@@ -174,7 +174,7 @@ def certificate(folder: Path) -> Path:
     return path
 
 
-def test_server_with_private_ca_needs_download_ca_cert(web: Web, sources: Sources, tmp_path: Path) -> None:
+def test_server_with_private_ca_needs_download_ca_cert(web: Web, sources: DownloadSettings, tmp_path: Path) -> None:
     own = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(own)
@@ -186,13 +186,13 @@ def test_server_with_private_ca_needs_download_ca_cert(web: Web, sources: Source
     assert fetch([address], DIGEST, sources._replace(ca_cert=str(own))) == [(TEXT, DIGEST)]
 
 
-def test_missing_ca_file_is_reported(sources: Sources) -> None:
+def test_missing_ca_file_is_reported(sources: DownloadSettings) -> None:
     with pytest.raises(TaskFailed, match=r"download_ca_cert: cannot read the file /nowhere/ca.pem"):
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(ca_cert="/nowhere/ca.pem"))
 
 
 @pytest.mark.parametrize("address", ["bundle.yaml", "ftp://example.com/a", "https:///a"])
-def test_invalid_url_is_refused(address: str, sources: Sources) -> None:
+def test_invalid_url_is_refused(address: str, sources: DownloadSettings) -> None:
     with pytest.raises(TaskFailed, match="is not a web address"):
         fetch([address], DIGEST, sources)
 
@@ -207,7 +207,7 @@ def test_a_cut_document_names_its_place() -> None:
         documents('kind: A\nmetadata: {name: "x', "a.yaml")
 
 
-def test_checksum_lists_may_have_other_lines(web: Web, sources: Sources) -> None:
+def test_checksum_lists_may_have_other_lines(web: Web, sources: DownloadSettings) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     web.files["/CHECKSUMS.sha256"] = f"# of this release\n\n{DIGEST}\n{DIGEST} *dist/own.yaml\n".encode()
     assert fetch([f"{web.address}/own.yaml"], "", sources) == [(TEXT, DIGEST)]
@@ -217,7 +217,7 @@ def test_checksum_lists_may_have_other_lines(web: Web, sources: Sources) -> None
         fetch([f"{web.address}/v2/own.yaml"], "", sources)
 
 
-def test_a_folder_has_one_list_of_checksums(web: Web, sources: Sources) -> None:
+def test_a_folder_has_one_list_of_checksums(web: Web, sources: DownloadSettings) -> None:
     lines = ""
     for name in ("a.yaml", "b.yaml"):
         web.files[f"/{name}"] = TEXT.encode()
@@ -227,19 +227,19 @@ def test_a_folder_has_one_list_of_checksums(web: Web, sources: Sources) -> None:
     assert web.asked.count("/CHECKSUMS.sha256") == 1
 
 
-def test_binary_file_is_refused(web: Web, sources: Sources) -> None:
+def test_binary_file_is_refused(web: Web, sources: DownloadSettings) -> None:
     web.files["/own.yaml"] = b"\xff\xfe"
     address = f"{web.address}/own.yaml"
     with pytest.raises(TaskFailed, match=r"own.yaml is not a text file: "):
         fetch([address], hashlib.sha256(b"\xff\xfe").hexdigest(), sources)
 
 
-def test_invalid_proxy_is_refused(sources: Sources) -> None:
+def test_invalid_proxy_is_refused(sources: DownloadSettings) -> None:
     with pytest.raises(TaskFailed, match=r"download_proxy: 'socks9://x' cannot be used: "):
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(proxy="socks9://x"))
 
 
-def test_without_a_writable_cache_each_task_fetches(web: Web, sources: Sources, tmp_path: Path) -> None:
+def test_without_a_writable_cache_each_task_fetches(web: Web, sources: DownloadSettings, tmp_path: Path) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     (tmp_path / "file").write_text("")
     nowhere = sources._replace(cache=tmp_path / "file" / "cache")

@@ -50,7 +50,7 @@ def turned(declared: Manifest, live: Manifest | None, answer: Manifest, **option
 
 
 def told(result: Answered) -> list[str]:
-    return [deviation.told(HOOK) for deviation in result.deviations]
+    return [deviation.line(HOOK) for deviation in result.deviations]
 
 
 MAC = {"name": "default", "masquerade": {}, "macAddress": "02:00:00:00:00:01"}
