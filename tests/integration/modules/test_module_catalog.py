@@ -124,6 +124,7 @@ def test_catalogs_leave_each_other_alone(deploy: Run, api: Any, namespace: str) 
     assert names(api, namespace) == {"web.small", "web.large", "db.large"}
     taken = deploy(SECOND, catalog="other", prune="always")
     assert by_name(taken["results"])["web.small"]["skip_reason"] == "the object belongs to the catalog acme"
+    assert "left alone: 2 (the object belongs to the catalog acme)" in taken["msg"]
     assert kind(api).get(name="web.small", namespace=namespace).spec.cpu.guest == 1
     assert "web.large" in names(api, namespace)
 
