@@ -17,8 +17,7 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition, labels_of, name_of
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.change.declare_steps import DeclaredKind, plan_object
-from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, manifest_job
-from ..._resolver.change.declared_write import Ownership
+from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, Ownership, manifest_job
 from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Decision, Facts, Step
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan

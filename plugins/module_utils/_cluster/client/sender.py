@@ -13,7 +13,6 @@ from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .libraries import HTTPHeaderDict, urllib3
 from .open_connections import request_sender
-from .server_warnings import object_label, warning_texts
 from .settings import configure
 from .transport import USER_AGENT, connections, deadline
 
@@ -222,7 +221,7 @@ class Sender:
         self._reached.set()
         self.outage.end()
         if _WARNING in response.headers:
-            _keep_warnings(response.headers.get_all(_WARNING), object_label(request.path), request.warnings)
+            _keep_warnings(response.headers.get_all(_WARNING), request.path, request.warnings)
         if response.status >= 300:
             raise self._refusal(response, request)
         self._accepted.set()
@@ -270,7 +269,11 @@ def _headers(options: dict[str, Any]) -> Any:
     return headers
 
 
-def _keep_warnings(headers: Iterable[str], label: str, warnings: dict[str, dict[str, None]]) -> None:
+def _keep_warnings(headers: Iterable[str], path: str, warnings: dict[str, dict[str, None]]) -> None:
+    # Most answers have none.
+    from .server_warnings import object_label, warning_texts
+
+    label = object_label(path)
     for text in (text for header in headers for text in warning_texts(header)):
         known = text in warnings or len(warnings) < _WARNINGS
         warnings.setdefault(text if known else _MORE_WARNINGS, {})[label] = None

@@ -16,8 +16,7 @@ from ..._resolver.api.release import Release
 from ..._resolver.catalog.ownership import OPERATOR, is_deployed
 from ..._resolver.catalog.spec_changes import changes, predicted
 from ..._resolver.change.declare_steps import DeclaredKind, plan_object
-from ..._resolver.change.declared import NOT_PLANNED, DeclareJob
-from ..._resolver.change.declared_write import Ownership
+from ..._resolver.change.declared import NOT_PLANNED, DeclareJob, Ownership
 from ..._resolver.change.step import Facts, Step
 from ..._resolver.declare.plan import DELETE, Plan
 from ..client.errors import RequestFailed

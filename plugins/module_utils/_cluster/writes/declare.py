@@ -7,8 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ..._resolver.change.declare_steps import DeclaredKind, DeclareSteps
-from ..._resolver.change.declared import DeclareJob
-from ..._resolver.change.declared_write import Ownership
+from ..._resolver.change.declared import DeclareJob, Ownership
 from ..client.session import Session
 from ..reads.snapshot import ReadObjects, namespace_problem, read_objects
 from ..task import Task

@@ -34,7 +34,6 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.snapshot import ReadObjects, read_objects
 from ..task import Task
-from .send import run_dry, run_writes, send
 
 if TYPE_CHECKING:
     from ..._resolver.kubevirt.cluster import Cluster
@@ -193,12 +192,19 @@ class _Run:
         acts = {job: decided for job, decided in decisions.items() if isinstance(decided, (Act, list))}
         # The writes of thousands of jobs need memory: each is dropped once it is sent.
         del decisions
-        if acts and not self._task.check_mode:
+        if acts:
+            self._send_all(step, acts)
+        return [job for job in jobs if job not in refused and job.goes_on]
+
+    def _send_all(self, step: Step, acts: dict[Job[Any], Act | list[Act]]) -> None:
+        # Only what changes needs it.
+        from .send import run_writes
+
+        if not self._task.check_mode:
             time.sleep(step.pause)
         run_writes(
             list(acts), lambda job: self._carry_out(step, job, acts.pop(job)), self._task, self._noun, self._stopped
         )
-        return [job for job in jobs if job not in refused and job.goes_on]
 
     def _decide(self, step: Step, jobs: list[Job[Any]]) -> dict[Job[Any], Decision]:
         facts = self._facts or ReadFacts(self._session)
@@ -264,6 +270,8 @@ class _Run:
             act, writes = renewed, renewed.dry_run if session.is_dry_run else renewed.writes
 
     def _send_once(self, session: Session, job: Job[Any], act: Act, writes: Sequence[Write]) -> bool:
+        from .send import send
+
         took_effect = None
         if act.took_effect is not None and not session.is_dry_run:
             took_effect = partial(self._took_effect, job.key, act, act.took_effect)
@@ -312,6 +320,8 @@ class _Run:
                     return
 
         if self._task.server_dry_run:
+            from .send import run_dry
+
             run_dry(job, send_dry_runs)
             job.failed = (failure or job.failed) if job.failed else None
         return would_be_done and job.failed is None

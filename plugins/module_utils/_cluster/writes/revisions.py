@@ -21,7 +21,6 @@ from ..._resolver.change.revision_steps import (
 from ..._resolver.change.step import CHANGE_UNKNOWN_IN_CHECK_MODE, VM, Job, Seen
 from ..client.session import Session
 from ..task import Task
-from .engine import run
 
 
 def change(
@@ -42,7 +41,11 @@ def change(
     jobs = [_planned(session, vm, RevisionChange() if is_terminating(vm) else decide(vm), option) for vm in inspected]
     due = [job for job in jobs if job.failed is None and (job.goal.change.due or task.check_mode)]
     waiting = replace(task, wait=True)
-    run(session, due, capture_steps(session.field_manager, check_mode=task.check_mode), waiting)
+    if due:
+        # Most VMs have their revisions.
+        from .engine import run
+
+        run(session, due, capture_steps(session.field_manager, check_mode=task.check_mode), waiting)
     if not task.check_mode:
         for job in due:
             note_revisions(job)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..api import managed_fields
 from ..api.errors import FieldError
@@ -14,9 +14,11 @@ from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest, Progress
 from ..declare import plan
 from ..declare.plan import Plan
-from .declared import APPLY, NOT_PLANNED, DeclareJob, is_written, judge, stop_if_invalid
-from .declared_write import DeclaredWrite, Ownership
+from .declared import APPLY, NOT_PLANNED, DeclareJob, Ownership, is_written, judge, stop_if_invalid
 from .step import NOT_SENT, RETRY, Decision, Facts, Probe, Seen, Step
+
+if TYPE_CHECKING:
+    from .declared_write import DeclaredWrite
 
 _UNREADABLE: Final = (
     "cannot read the object in the cluster: {}; if the cluster's KubeVirt is newer than this collection, upgrade the"
@@ -98,7 +100,6 @@ class DeclareSteps:
         self._kind, self._ownership = kind, ownership
         self._preflight, self._fail_fast, self._check_mode = preflight, fail_fast, check_mode
         self._namespace_problem, self._mutators = namespace_problem, mutators
-        self._write = DeclaredWrite(ownership, kind.rest, check_mode=check_mode)
 
     def steps(self) -> tuple[Step, ...]:
         """All steps, in order."""
@@ -127,7 +128,7 @@ class DeclareSteps:
         # A VM stays until its guest has shut down. A write may have to wait although the task does not.
         gone = Step("gone", until=self._until_gone, metadata_only=True)
         cleared = (step.only(_is_created)._replace(waits=True) for step in (gone, *kind.cleared))
-        written = (*kind.before, Step(APPLY, self._write.decide), *kind.after)
+        written = (*kind.before, Step(APPLY, self._apply), *kind.after)
         revise = (
             Step("answer", self._note_answer),
             *(step.only(lambda job: job.before.live is not None) for step in kind.revise),
@@ -233,6 +234,16 @@ class DeclareSteps:
 
     def _until_gone(self, job: DeclareJob) -> Probe | None:
         return partial(_gone, job, "the deletion of the existing object") if job.goal.terminating is not None else None
+
+    def _apply(self, job: DeclareJob, _facts: Facts) -> Decision:
+        return self._write.decide(job) if job.goal.action in plan.WRITES else None
+
+    @cached_property
+    def _write(self) -> DeclaredWrite:
+        # Only an object that is written needs it.
+        from .declared_write import DeclaredWrite
+
+        return DeclaredWrite(self._ownership, self._kind.rest, check_mode=self._check_mode)
 
     def _until_ready(self, job: DeclareJob) -> Probe:
         if job.goal.state == "absent":

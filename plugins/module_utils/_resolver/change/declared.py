@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..api.finding import ERROR, WARNING, Finding
+from ..api.keys import FIELD_MANAGER
+from ..api.managed_fields import TakeOver, keep_managers
 from ..api.manifest import Manifest
 from ..api.matcher import ObjectKey
 from ..declare import plan
@@ -25,6 +27,17 @@ PLUG: Final = "plug"
 APPLY: Final = "apply"
 RELATED: Final = "related"
 """The step that writes what changes with an object."""
+
+
+class Ownership(NamedTuple):
+    """How a task deals with other field managers.
+
+    manager: that of the task. force: take fields from others. take_over: whether to take over a manager's share.
+    """
+
+    manager: str = FIELD_MANAGER
+    force: bool = False
+    take_over: TakeOver = keep_managers
 
 
 @dataclass(eq=False)

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..api import managed_fields
 from ..api.errors import Cause, FieldError
-from ..api.keys import FIELD_MANAGER
 from ..api.kinds import KINDS
-from ..api.managed_fields import FieldPath, TakeOver, keep_managers
+from ..api.managed_fields import FieldPath
 from ..api.manifest import Manifest
 from ..api.tree import set_at
 from ..api.write import Write, apply, delete, json_patch, merge_patch
 from ..declare import plan
 from ..declare.plan import Plan
-from .declared import DeclareJob
-from .step import Act, Decision, Facts, Refusal, Seen
-
-
-class Ownership(NamedTuple):
-    """How a task deals with other field managers.
-
-    manager: that of the task. force: take fields from others. take_over: whether to take over a manager's share.
-    """
-
-    manager: str = FIELD_MANAGER
-    force: bool = False
-    take_over: TakeOver = keep_managers
+from .declared import DeclareJob, Ownership
+from .step import Act, Refusal, Seen
 
 
 class DeclaredWrite:
@@ -39,11 +27,9 @@ class DeclaredWrite:
     ) -> None:
         self._ownership, self._rest, self._check_mode = ownership, rest, check_mode
 
-    def decide(self, job: DeclareJob, _facts: Facts) -> Decision:
-        """Takes fields over, patches and applies an object, or deletes it."""
+    def decide(self, job: DeclareJob) -> Act | list[Act]:
+        """Takes fields over, patches and applies an object that is to be written, or deletes it."""
         planned, live = job.goal.plan, job.before.live
-        if planned.action not in plan.WRITES:
-            return None
         uid = live["metadata"].get("uid") if live is not None else None
         if planned.action == plan.DELETE:
             write = delete(job.key.path, uid)

@@ -32,8 +32,7 @@ from ..preflight.object_keys import ObjectToRead, keys_for_admission, keys_for_g
 from ..preflight.plugging import PlugRequests, is_carried_out, is_requested, plug_requests, plug_write
 from ..preflight.references import claim_names, created_volumes, keys_for_start, sole_owner
 from .declare_steps import DeclaredKind, plan_object
-from .declared import PLUG, DeclareJob
-from .declared_write import Ownership
+from .declared import PLUG, DeclareJob, Ownership
 from .step import REQUEST, VMI, Act, Decision, Facts, Probe, Seen, Step
 from .vm_restarts import forecast_restart
 

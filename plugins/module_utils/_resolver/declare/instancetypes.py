@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from ..api import formats, quantity, state
 from ..api import name_rules as names
-from ..api.all_errors import all_errors
 from ..api.errors import FieldError, QuantityError
 from ..api.manifest import Manifest, Options
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, MatcherField
@@ -53,6 +52,8 @@ def validated(type_name: str, manifest: Manifest, options: Options) -> Manifest:
     try:
         return check(manifest)
     except FieldError as error:
+        from ..api.all_errors import all_errors
+
         errors = [FieldError(_option_path(each.path, options), each.reason) for each in all_errors(check, manifest)]
         raise FieldError.joined(errors) from error
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 from ...api.manifest import Manifest, Progress, condition_of, has_condition
 from ...api.matcher import MATCHER_FIELDS
 from ...api.name_rules import one_line
-from .failures import RACE, RESTART, failure_of
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"
@@ -133,6 +132,9 @@ def readiness(vm: Manifest | None) -> Progress:
 
 def trouble(vm: Manifest) -> Progress | None:
     """The obstacle to a VM's start, by its status: failed, or stuck if the VM may recover soon."""
+    # Only a wait asks for it.
+    from .failures import RACE, RESTART, failure_of
+
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
     condition, failure = failure_of(vm)

@@ -10,8 +10,7 @@ from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.deletion import await_dependents, await_old_dependents
 from plugins.module_utils._cluster.writes.engine import run
 from plugins.module_utils._resolver.api.matcher import ObjectKey
-from plugins.module_utils._resolver.change.declared import declare_job
-from plugins.module_utils._resolver.change.declared_write import Ownership
+from plugins.module_utils._resolver.change.declared import Ownership, declare_job
 from plugins.module_utils._resolver.change.step import Seen
 from plugins.module_utils._resolver.change.vm_steps import VMSteps
 from plugins.module_utils._resolver.declare import plan

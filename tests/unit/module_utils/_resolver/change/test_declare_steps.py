@@ -11,11 +11,11 @@ from plugins.module_utils._resolver.change.declared import (
     APPLY,
     NOT_PLANNED,
     DeclareJob,
+    Ownership,
     is_written,
     manifest_job,
     refuse,
 )
-from plugins.module_utils._resolver.change.declared_write import Ownership
 from plugins.module_utils._resolver.change.step import Act, Seen, Step
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.declare.plan import Plan

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.matcher import ObjectKey
-from plugins.module_utils._resolver.change.declared import APPLY, PLUG, DeclareJob, declare_job
-from plugins.module_utils._resolver.change.declared_write import Ownership
+from plugins.module_utils._resolver.change.declared import APPLY, PLUG, DeclareJob, Ownership, declare_job
 from plugins.module_utils._resolver.change.guest import Guest
 from plugins.module_utils._resolver.change.step import REQUEST, VMI, Act, Seen
 from plugins.module_utils._resolver.change.vm_restart_steps import restart_steps
