@@ -34,10 +34,10 @@ def test_references_of_docstrings_exist() -> None:
     modules = {part for path in FILES for part in (path.stem, path.parent.name)}
     owners: dict[str, set[str]] = {}
     for path, tree in trees.items():
-        for owner in ast.walk(tree):
-            if isinstance(owner, (ast.Module, ast.ClassDef)):
-                name = path.stem if isinstance(owner, ast.Module) else owner.name
-                owners.setdefault(name, set()).update(defined(owner), modules)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef)):
+                name = path.stem if isinstance(node, ast.Module) else node.name
+                owners.setdefault(name, set()).update(defined(node), modules)
     everything = set().union(*owners.values())
     files = "".join(f"/{path.relative_to(PLUGINS)}\n" for path in FILES)
     stale = []
