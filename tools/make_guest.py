@@ -31,10 +31,9 @@ RUNNERS = {
     "qemu-img": "qemu-utils",
     "xorrisofs": "xorriso",
     "ssh": "openssh-client",
+    "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf",
 }
-"""What it takes to run them on a local cluster and to log in."""
-
-
+"""What it takes to run them on a local cluster, under EFI too, and to log in."""
 _KEPT = 7 * 24 * 3600
 """Seconds for which an image stays after it was last asked for."""
 
@@ -71,8 +70,8 @@ def main(arguments: list[str]) -> int:
 
 
 def missing(programs: dict[str, str]) -> list[str]:
-    """The packages of those programs that this machine lacks."""
-    return [package for program, package in programs.items() if not shutil.which(program)]
+    """The packages of those programs and files that this machine lacks."""
+    return [package for name, package in programs.items() if not (shutil.which(name) or Path(name).exists())]
 
 
 def install() -> None:

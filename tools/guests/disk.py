@@ -1,24 +1,42 @@
-"""A disk that boots by itself, under BIOS: GRUB before the first partition, which holds the root file system."""
+"""A disk that boots by itself, under BIOS and EFI.
+
+sectors 0 to 2047    the master boot record and GRUB, for BIOS
+partition 2, FAT     GRUB, for EFI
+partition 1, ext4    the root file system; the last one, so that it can grow
+"""
 
 from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 from .packages import Failed, run, run_unpacked
 
-PACKAGES = ("e2fsprogs", "grub-common", "grub-pc-bin", "libarchive13t64")
+PACKAGES = (
+    *("dosfstools", "e2fsprogs", "grub-common", "grub-efi-amd64-bin", "grub-pc-bin", "libarchive13t64", "mtools"),
+)
 """Packages whose programs make the disk."""
 LABEL = "guest"
 _SECTOR = 512
-_START = 2048
-"""First sector of the partition; GRUB has the space before it."""
-_LINUX = 0x83
+_FIRST = 2048
+"""First sector of a partition; GRUB has the space before it."""
+_EFI_SECTORS = 8 * 2048
+_LINUX, _EFI = 0x83, 0xEF
 _BOOT_CODE = 440
-_MODULES = ("biosdisk", "part_msdos", "ext2", "search_label", "linux", "test", "configfile")
+_MODULES = ("part_msdos", "ext2", "search_label", "linux", "test", "configfile")
 # A busy machine keeps the guest's timer waiting, which the kernel would take for a broken one.
 _ARGUMENTS = f"root=LABEL={LABEL} rw console=ttyS0 quiet random.trust_cpu=on no_timer_check memhp_default_state=online"
 _GRUB = f"search.fs_label {LABEL} root\nlinux {{kernel}} {_ARGUMENTS}\ninitrd {{initrd}}\nboot\n"
+
+
+class Partition(NamedTuple):
+    """first: its first sector. kind: its type in the boot record. active: BIOS boots from it."""
+
+    kind: int
+    first: int
+    sectors: int
+    active: bool = False
 
 
 def make(tools: Path, archive: Path, target: Path, size: int, kernel: str, initrd: str) -> None:
@@ -27,35 +45,66 @@ def make(tools: Path, archive: Path, target: Path, size: int, kernel: str, initr
     tools: a folder with the unpacked PACKAGES. archive: a tar file of the root. size: of the disk, in MiB. kernel,
     initrd: their paths in the root.
     """
-    partition, raw = target.with_suffix(".ext4"), target.with_suffix(".raw")
-    sectors = size * 2048 - _START
+    efi = Partition(_EFI, _FIRST, _EFI_SECTORS)
+    start = efi.first + efi.sectors
+    root = Partition(_LINUX, start, size * 2048 - start, active=True)
+    grub, raw = Grub(tools, target.parent, _GRUB.format(kernel=kernel, initrd=initrd)), target.with_suffix(".raw")
+    file_systems = {efi: grub.efi_file_system(), root: target.with_suffix(".ext4")}
     options = ["-q", "-F", "-t", "ext4", "-L", LABEL, "-m", "0", "-O", "^orphan_file", "-E", "lazy_itable_init=1"]
-    run_unpacked(tools, "usr/sbin/mke2fs", *options, "-d", str(archive), str(partition), f"{sectors // 2}k")
-    with raw.open("wb") as disk:
-        disk.write(_boot_sectors(tools, target.parent, _GRUB.format(kernel=kernel, initrd=initrd), sectors))
-    run(["dd", f"if={partition}", f"of={raw}", "bs=1M", "seek=1", "conv=sparse,notrunc", "status=none"])
+    place = str(file_systems[root])
+    run_unpacked(tools, "usr/sbin/mke2fs", *options, "-d", str(archive), place, f"{root.sectors // 2}k")
+    raw.write_bytes(grub.boot_sectors(root, efi))
+    for partition, path in file_systems.items():
+        seek = f"seek={partition.first // 2048}"
+        run(["dd", f"if={path}", f"of={raw}", "bs=1M", seek, "conv=sparse,notrunc", "status=none"])
+        path.unlink()
     with raw.open("r+b") as disk:
         disk.truncate(size << 20)
     run(["qemu-img", "convert", "-q", "-O", "qcow2", str(raw), str(target)])
-    partition.unlink()
     raw.unlink()
 
 
-def _boot_sectors(tools: Path, folder: Path, configuration: str, sectors: int) -> bytes:
-    """What lies before the partition: the master boot record, and GRUB where the record looks for it by default."""
-    modules, grub_cfg, core = tools / "usr/lib/grub/i386-pc", folder / "grub.cfg", folder / "core.img"
-    grub_cfg.write_text(configuration, encoding="utf-8")
-    made = ["-O", "i386-pc", "-d", str(modules), "-c", str(grub_cfg), "-p", "/boot/grub", "-o", str(core)]
-    run_unpacked(tools, "usr/bin/grub-mkimage", *made, *_MODULES)
-    code, rest = (modules / "boot.img").read_bytes()[:_BOOT_CODE], core.read_bytes()
-    if len(rest) > (_START - 1) * _SECTOR:
-        raise Failed(f"GRUB has {len(rest)} bytes, too many for the space before the partition")
-    return boot_record(code, sectors) + rest
+class Grub:
+    """GRUB with a configuration. tools: the unpacked PACKAGES. folder: for what is needed on the way."""
+
+    def __init__(self, tools: Path, folder: Path, configuration: str) -> None:
+        self._tools, self._folder, self._configuration = tools, folder, folder / "grub.cfg"
+        self._configuration.write_text(configuration, encoding="utf-8")
+
+    def boot_sectors(self, *partitions: Partition) -> bytes:
+        """What lies before the partitions: the boot record, and GRUB where the record looks for it by default."""
+        code = (self._tools / "usr/lib/grub/i386-pc/boot.img").read_bytes()[:_BOOT_CODE]
+        rest = self._image("i386-pc", "biosdisk").read_bytes()
+        if len(rest) > (_FIRST - 1) * _SECTOR:
+            raise Failed(f"GRUB has {len(rest)} bytes, too many for the space before the partitions")
+        return boot_record(code, *partitions) + rest
+
+    def efi_file_system(self) -> Path:
+        """A file with the FAT file system in which EFI finds GRUB."""
+        made = self._folder / "efi.fat"
+        with made.open("wb") as file:
+            file.truncate(_EFI_SECTORS * _SECTOR)
+        run_unpacked(self._tools, "usr/sbin/mkfs.fat", str(made))
+        mtools = ("usr/bin/mtools", "-c")
+        run_unpacked(self._tools, *mtools, "mmd", "-i", str(made), "::/EFI", "::/EFI/BOOT")
+        grub = str(self._image("x86_64-efi", "fat"))
+        run_unpacked(self._tools, *mtools, "mcopy", "-i", str(made), grub, "::/EFI/BOOT/BOOTX64.EFI")
+        return made
+
+    def _image(self, platform: str, *modules: str) -> Path:
+        made = self._folder / f"{platform}.img"
+        folder = self._tools / "usr/lib/grub" / platform
+        given = ["-O", platform, "-d", str(folder), "-c", str(self._configuration), "-p", "/boot/grub", "-o", str(made)]
+        run_unpacked(self._tools, "usr/bin/grub-mkimage", *given, *modules, *_MODULES)
+        return made
 
 
-def boot_record(code: bytes, sectors: int) -> bytes:
-    """A master boot record with one active partition, addressed by sectors: the old addresses are out of range."""
+def boot_record(code: bytes, *partitions: Partition) -> bytes:
+    """A master boot record whose partitions are addressed by sectors: the old addresses are out of range."""
     out_of_range = b"\xfe\xff\xff"
-    entry = b"\x80" + out_of_range + bytes([_LINUX]) + out_of_range + struct.pack("<II", _START, sectors)
-    record = code.ljust(_BOOT_CODE, b"\0") + b"virt\0\0" + entry
+    entries = b""
+    for kind, first, sectors, active in partitions:
+        state = b"\x80" if active else b"\0"
+        entries += state + out_of_range + bytes([kind]) + out_of_range + struct.pack("<II", first, sectors)
+    record = code.ljust(_BOOT_CODE, b"\0") + b"virt\0\0" + entries
     return record.ljust(_SECTOR - 2, b"\0") + b"\x55\xaa"

@@ -210,6 +210,14 @@ def test_stopped_guest_shuts_itself_down(web: Local) -> None:
     assert web.info("web")["status"] == "Stopped" and not Path(f"/proc/{pid}").exists()
 
 
+def test_guest_boots_by_efi(web: Local) -> None:
+    firmware = {"bootloader": {"efi": {"secureBoot": False}}}
+    web.declare("web", **WEB, template={"spec": {"domain": {"firmware": firmware}}}, restart="if_required")
+    if "ssh" not in web.info("web")["vmi"]:
+        pytest.skip(web.info("web")["vmi"]["simulated_because"])
+    assert web.ssh("web", "ls -d /sys/firmware/efi") == "/sys/firmware/efi"
+
+
 def test_vm_without_known_image_is_simulated(local: Local) -> None:
     local.declare("other", boot={"container_disk": UNKNOWN})
     vmi = local.info("other")["vmi"]

@@ -92,10 +92,12 @@ def test_cpio_unpacks_the_initial_ram_disk(tmp_path: Path) -> None:
 
 
 def test_boot_record_has_one_active_partition() -> None:
-    record = disk.boot_record(b"\xeb" * 440, 5000)
+    root, efi = disk.Partition(0x83, 6144, 5000, active=True), disk.Partition(0xEF, 2048, 4096)
+    record = disk.boot_record(b"\xeb" * 440, root, efi)
     assert len(record) == 512 and record[-2:] == b"\x55\xaa" and record[:440] == b"\xeb" * 440
-    assert struct.unpack("<B3xB3xII", record[446:462]) == (0x80, 0x83, 2048, 5000)
-    assert record[462:510] == bytes(48)
+    assert struct.unpack("<B3xB3xII", record[446:462]) == (0x80, 0x83, 6144, 5000)
+    assert struct.unpack("<B3xB3xII", record[462:478]) == (0, 0xEF, 2048, 4096)
+    assert record[478:510] == bytes(32)
 
 
 @pytest.mark.parametrize(("user", "calls"), [(0, ["update", "install"]), (1000, [])])
@@ -109,5 +111,5 @@ def test_only_root_installs_what_is_missing(
     MAKE_GUEST.install()
     said = (tmp_path / "calls").read_text().splitlines() if calls else []
     assert [line.split()[4] for line in said] == calls
-    assert not calls or said[-1].endswith("mmdebstrap qemu-utils qemu-system-x86 xorriso openssh-client")
+    assert not calls or "mmdebstrap qemu-utils qemu-system-x86 xorriso openssh-client" in said[-1]
     assert calls or not (tmp_path / "calls").exists()
