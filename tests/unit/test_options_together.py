@@ -8,7 +8,7 @@ from typing import Any
 
 import plugins.modules
 from plugins.doc_fragments import virtual_machine_options
-from plugins.module_utils._resolver.declare import known_as
+from plugins.module_utils import _known_as as known_as
 from plugins.module_utils._resolver.declare.argument_spec import expand_shorthand
 from plugins.module_utils._vm_options import VM_OPTIONS
 from plugins.modules import virtual_machine

@@ -8,9 +8,9 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
+from ...module_utils import _known_as as known_as
 from ...module_utils._resolver.api.name_rules import did_you_mean, quoted
 from ...module_utils._resolver.api.type_remedies import FROM_YAML
-from ...module_utils._resolver.declare import known_as
 
 _OWN = "; a variable of your own needs another prefix"
 

@@ -157,7 +157,7 @@ def shape_problems(options: Options, spec: Spec, path: str = "", less_likely: Co
 
 def unknown_option(name: str, spec: Spec, less_likely: Collection[str] = ()) -> str:
     """The end of a message about an unknown option: what it is called here, or similar names."""
-    from .known_as import meant as meant_by
+    from ..._known_as import meant as meant_by
 
     if meant := meant_by(name, spec):
         return f"; did you mean {' or '.join(meant)}?"

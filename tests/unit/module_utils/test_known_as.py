@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.declare import known_as
+from plugins.module_utils import _known_as as known_as
 from plugins.module_utils._vm_options import VM_OPTIONS
 
 VM = VM_OPTIONS.spec

@@ -1,4 +1,4 @@
-"""The names of options elsewhere: in kubevirt.core, kubernetes.core, virtctl, modules for Proxmox and others."""
+"""What the options of all capabilities are called elsewhere: in kubevirt.core, virtctl, modules for Proxmox, ..."""
 
 from __future__ import annotations
 
