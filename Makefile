@@ -232,7 +232,7 @@ docs: setup ## the documentation site, in .cache/docs/html
 site: docs ## the documentation site beside its other versions, in .cache/site: REF=v1.2.3, or a branch
 	@python tools/publish_site.py .cache/site "$(REF)"
 
-bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (80 minutes); BENCH=resolver for one
+bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (40 minutes); BENCH=resolver for one
 	@python tests/benchmark/report.py
 
 RESULTS = docs/benchmarks/benchmarks.json

@@ -43,6 +43,8 @@ def main() -> int:
     for section in ("resolver", "local_cluster"):
         print(f"\n**{section}**\n\n{json.dumps(results.get(section), indent=1)}")
     rows: list[Row] = results["peers"]["rows"]
+    for name, reason in results["peers"].get("left_out", {}).items():
+        print(f"\n{name} is left out: {reason}")
     timed = [row for row in rows if not row["counted"]]
     panels = {}
     for server in SERVERS:

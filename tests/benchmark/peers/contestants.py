@@ -1,14 +1,17 @@
 """The contestants: each is the playbook, or the command, that its users would write for the same VMs."""
 
 import json
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 Task = dict[str, Any]
 
-LIMIT = 60.0  # seconds
+LIMIT = 90.0  # seconds
 PHASES = ("create", "again", "label", "delete")
 """What is timed, in this order: new VMs, the same once more, another value of one label on all, all of them gone.
 This collection is timed at `refresh`, too: another generation of the instancetype for all, before they go."""
@@ -27,11 +30,12 @@ SPEC = {
 class Contestant(NamedTuple):
     """name: in tables. command: kubeconfig, namespace, phase, number of VMs, folder for its files → the command line.
     slow_from: the number of VMs from which it takes minutes or hours: it takes part in one round only, and is stopped
-    after LIMIT if there are more."""
+    after LIMIT. missing: what this machine lacks for it, on one line; "" for nothing."""
 
     name: str
     command: Callable[[Path, str, str, int, Path], list[str]]
     slow_from: int | None = None
+    missing: Callable[[], str] = lambda: ""
 
 
 def names(count: int) -> list[str]:
@@ -110,15 +114,61 @@ def _playbook(task: Callable[[str, str, int], Task]) -> Callable[[Path, str, str
     return command
 
 
+def _kubectl(kubeconfig: Path, namespace: str, phase: str, count: int, folder: Path) -> list[str]:
+    file = folder / "kubectl.json"
+    items = [manifest(name, namespace, phase) for name in names(count)]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    verb = ["delete", "--wait=false"] if phase == "delete" else ["apply"]
+    return ["kubectl", "--kubeconfig", str(kubeconfig), *verb, "-f", str(file)]
+
+
+def _without_kubectl() -> str:
+    return "" if shutil.which("kubectl") else "kubectl is not installed"
+
+
+def _terraform(kubeconfig: Path, namespace: str, phase: str, count: int, folder: Path) -> list[str]:
+    """Its state is kept from one phase to the next. `terraform init` is not measured."""
+    place = folder / f"terraform-{namespace}"
+    place.mkdir(exist_ok=True)
+    each = {
+        "for_each": f"${{toset({json.dumps(names(count))})}}",
+        "manifest": manifest("${each.key}", namespace, phase),
+    }
+    content = {
+        "terraform": {"required_providers": {"kubernetes": {"source": "hashicorp/kubernetes"}}},
+        "provider": {"kubernetes": {"config_path": str(kubeconfig)}},
+        "resource": {"kubernetes_manifest": {"vm": each}},
+    }
+    (place / "main.tf.json").write_text(json.dumps(content))
+    if phase == PHASES[0]:
+        subprocess.run(["terraform", f"-chdir={place}", "init", "-no-color"], check=True, stdout=subprocess.DEVNULL)
+    verb = "destroy" if phase == "delete" else "apply"
+    return ["terraform", f"-chdir={place}", verb, "-auto-approve", "-no-color"]
+
+
+def _without_terraform() -> str:
+    """The provider comes from where Terraform's configuration says: the registry, or a mirror (TF_CLI_CONFIG_FILE)."""
+    if not shutil.which("terraform"):
+        return "terraform is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _terraform(Path(folder), "try", PHASES[0], 1, Path(folder))
+        except subprocess.CalledProcessError:
+            return "terraform init finds no provider hashicorp/kubernetes"
+    return ""
+
+
 def _floor(kubeconfig: Path, namespace: str, phase: str, count: int, _folder: Path) -> list[str]:
     script = Path(__file__).with_name("floor.py")
     return [sys.executable, str(script), str(kubeconfig), namespace, phase, str(count)]
 
 
 OURS = Contestant("virtual_machine", _playbook(_ours))
-KUBEVIRT_VM = Contestant("kubevirt_vm, loop", _playbook(_kubevirt_vm), slow_from=200)
-K8S_LOOP = Contestant("k8s, loop", _playbook(_k8s_loop), slow_from=200)
+KUBEVIRT_VM = Contestant("kubevirt_vm, loop", _playbook(_kubevirt_vm), slow_from=20)
+K8S_LOOP = Contestant("k8s, loop", _playbook(_k8s_loop), slow_from=20)
 K8S_LIST = Contestant("k8s, one list", _playbook(_k8s_list), slow_from=1_000)
+KUBECTL = Contestant("kubectl", _kubectl, slow_from=1_000, missing=_without_kubectl)
+TERRAFORM = Contestant("terraform", _terraform, slow_from=20, missing=_without_terraform)
 FLOOR = Contestant("bare requests", _floor)
 NOTHING = Contestant("ping", _playbook(_nothing))
-ALL = (OURS, KUBEVIRT_VM, K8S_LOOP, K8S_LIST, FLOOR, NOTHING)
+ALL = (OURS, KUBEVIRT_VM, K8S_LOOP, K8S_LIST, KUBECTL, TERRAFORM, FLOOR, NOTHING)
