@@ -156,8 +156,8 @@ class _Run:
             self._facts = ReadFacts(self._session)
         if step.full_wait:
             self._seconds = self._task.wait_timeout
-        left = self._act(step, taking)
-        if (self._task.wait or step.waits) and not self._task.check_mode:
+        left = self._act(step, taking) if step.acts else taking
+        if step.ends_with_wait and (self._task.wait or step.waits) and not self._task.check_mode:
             self._wait(step, left)
         for job in taking if step.problem else ():
             job.failed = f"{step.problem}{job.failed}" if job.failed else None
@@ -186,12 +186,13 @@ class _Run:
                 look(self._session, members, kinds, step, self._read)
         jobs = _going_on(jobs)
         decisions = self._decide(step, jobs)
-        refused = {job: decided for job, decided in decisions.items() if isinstance(decided, Refuse)}
+        decided = [(job, decision) for job, decision in decisions.items() if decision is not None]
+        refused = {job: decision for job, decision in decided if isinstance(decision, Refuse)}
         for job, refusal in refused.items():
             self._refuse(job, refusal)
-        acts = {job: decided for job, decided in decisions.items() if isinstance(decided, (Act, list))}
+        acts = {job: decision for job, decision in decided if isinstance(decision, (Act, list))}
         # The writes of thousands of jobs need memory: each is dropped once it is sent.
-        del decisions
+        del decisions, decided
         if acts:
             self._send_all(step, acts)
         return [job for job in jobs if job not in refused and job.goes_on]

@@ -248,6 +248,17 @@ class Step(NamedTuple):
     full_wait: bool = False
     problem: str = ""
 
+    @property
+    def acts(self) -> bool:
+        """Whether the step looks up, computes or sends anything."""
+        idle = (_none_of, _none_of, _prepare_nothing, _nothing)
+        return (self.reads, self.needs, self.prepare, self.decide) != idle
+
+    @property
+    def ends_with_wait(self) -> bool:
+        """Whether there is something to wait for."""
+        return (self.until, self.others) != (_no_probe, _no_others)
+
     def only(self, takes: Callable[[Job[Any]], bool]) -> Step:
         """The step for some of the jobs that take it."""
         return self._replace(takes=lambda job: takes(job) and self.takes(job))
