@@ -125,22 +125,19 @@ def objects_of_manifest(
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
     """
-    location, manifest, problem = source[:3]
-    kind = manifest["kind"]
-    api_version = manifest["apiVersion"]
+    location, kind = source.location, source.manifest["kind"]
+    api_version = source.manifest["apiVersion"]
     if isinstance(api_version, str) and _is_foreign(kind, api_version):
         return
-    if kind == _VMI and _is_of_vm(manifest):
+    if kind == _VMI and _is_of_vm(source.manifest):
         return
-    if kind in UNCHECKED_KINDS:
-        problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
-    if kind == VM and "metadata" not in manifest:
-        problem = problem or "names no object, as a patch does, so it is not checked"
+    problem = _why_unchecked(source)
     if problem and kind in (*_CHECKED_KINDS, *UNCHECKED_KINDS):
-        yield LocatedFinding(problem, NOTE, rule="unchecked", location=location, label=label(manifest), unjudged=kind)
+        named = label(source.manifest)
+        yield LocatedFinding(problem, NOTE, rule="unchecked", location=location, label=named, unjudged=kind)
     if problem or kind not in (*LOOKED_UP, *_CHECKED_KINDS):
         return
-    manifest = _with_namespace(manifest, namespace)
+    manifest = _with_namespace(source.manifest, namespace)
     declared = CheckedObject(location, manifest)
     errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(manifest)]
     errors += all_errors(check_types, without_fields(manifest, [error.path for error in errors]))
@@ -170,6 +167,23 @@ def objects_of_manifest(
         return
     if unserved:
         yield declared.finding("refused", ERROR, "apiVersion", unserved)
+    yield from _deprecated(declared, modern, unserved)
+    yield CheckedObject(location, modern.manifest, tuple(error.path for error in errors))
+
+
+def _why_unchecked(source: SourceManifest) -> str:
+    """Why an object is not judged; "" if it is."""
+    if source.problem:
+        return source.problem
+    if source.manifest["kind"] in UNCHECKED_KINDS:
+        return "is not checked; the check judges VMs, instancetypes and preferences"
+    if source.manifest["kind"] == VM and "metadata" not in source.manifest:
+        return "names no object, as a patch does, so it is not checked"
+    return ""
+
+
+def _deprecated(declared: CheckedObject, modern: Modernization, unserved: str) -> Iterator[LocatedFinding]:
+    """The fields that have a replacement, or none. unserved: the API version is refused already."""
     for change in modern.changes:
         if unserved and change.path == "apiVersion":
             continue
@@ -177,7 +191,6 @@ def objects_of_manifest(
         yield declared.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
     for remaining in modern.remaining:
         yield declared.finding("deprecated", WARNING, remaining.path, remaining.note)
-    yield CheckedObject(location, modern.manifest, tuple(error.path for error in errors))
 
 
 def _is_foreign(kind: str, api_version: str) -> bool:

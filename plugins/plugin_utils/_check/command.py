@@ -267,40 +267,51 @@ def _read(
         results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace, placeholders)
     created = default_labels.added_to(KnownObjects(cluster.objects), created)
     known = [*cluster.objects, *created, *(result.manifest for result in results if isinstance(result, CheckedObject))]
-    candidates = KnownObjects(known).all
-    decided: list[CheckedObject | LocatedFinding] = []
-    for result in results:
-        if isinstance(result, tasks.DeclaredOptions):
-            decided += _decided(result, candidates, kubevirt.release)
-        else:
-            decided.append(result)
-    for extension in EXTENSIONS:
-        declared = [result for result in decided if isinstance(result, CheckedObject)]
-        others = [result for result in decided if not isinstance(result, CheckedObject)]
-        decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
+    decided = _all_decided(results, KnownObjects(known).all, [*cluster.sources, *repository.sources], kubevirt.release)
     found = [result for result in decided if isinstance(result, CheckedObject)]
     # A declared object overrides a known object of the same name.
     shown = [*cluster.objects, *created, *(declared.manifest for declared in found)]
     lookup = KnownObjects([*shown, *default_labels.followed(KnownObjects(shown))])
     found, notes = revisions.without_unknown(found, lookup, kubevirt.release)
-    labels = [
-        (result.label, result.location.file) for result in found if result.manifest["kind"] != checked_objects.REVISION
-    ]
-    # An object may have several findings, and still be judged without what is wrong.
-    judged = {result.location for result in found}
-    for result in decided:
-        if (
-            isinstance(result, LocatedFinding)
-            and result.rule == "invalid"
-            and result.label
-            and result.location not in judged
-        ):
-            judged.add(result.location)
-            labels.append((result.label, result.location.file))
     made = [result for result in decided if isinstance(result, LocatedFinding)]
+    labels = _labels(found, made)
     made.sort(key=lambda finding: bool(finding.unjudged))
     kinds = [*(finding.unjudged for finding in made if finding.unjudged), *checked_objects.unreadable_kinds(repository)]
     return _Objects(repository, found, labels, kinds, lookup, keys, [*repository.findings, *made, *notes])
+
+
+def _all_decided(
+    results: Iterable[CheckedObject | LocatedFinding | tasks.DeclaredOptions],
+    known: Sequence[Manifest],
+    read: Sequence[sources.LocatedDocument],
+    release: Release,
+) -> list[CheckedObject | LocatedFinding]:
+    """The objects after the choices of options and of capabilities. known: to choose from. read: all documents."""
+    decided: list[CheckedObject | LocatedFinding] = []
+    for result in results:
+        if isinstance(result, tasks.DeclaredOptions):
+            decided += _decided(result, known, release)
+        else:
+            decided.append(result)
+    for extension in EXTENSIONS:
+        declared = [result for result in decided if isinstance(result, CheckedObject)]
+        others = [result for result in decided if not isinstance(result, CheckedObject)]
+        decided = [*others, *extension.prepared(declared, read, release)]
+    return decided
+
+
+def _labels(found: Iterable[CheckedObject], made: Iterable[LocatedFinding]) -> list[tuple[str, str]]:
+    """The labels of the objects with their files, also of those that are too wrong to be judged."""
+    judged = {result.location for result in found}
+    labels = [
+        (result.label, result.location.file) for result in found if result.manifest["kind"] != checked_objects.REVISION
+    ]
+    for finding in made:
+        # An object may have several findings.
+        if finding.rule == "invalid" and finding.label and finding.location not in judged:
+            judged.add(finding.location)
+            labels.append((finding.label, finding.location.file))
+    return labels
 
 
 def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:

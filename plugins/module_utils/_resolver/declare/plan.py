@@ -82,12 +82,6 @@ def present(
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in managed_fields.fields_of_others(live, manager) if entry[0] not in taken_from]
     shared = {field: names for field in dropped if (names := managed_fields.sharers(others, field))}
-    # An apply does not remove what another type of request has written.
-    updated_by_us = {
-        field
-        for field in dropped
-        if managed_fields.owners([(manager, managed_fields.updated_fields(live, manager))], field)
-    }
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
     removed = dropped if force else dropped - set(shared)
@@ -96,24 +90,12 @@ def present(
             set_at(before, field, value)
     for field in sorted(changed):
         set_at(after, field, _shown(canonical, field, desired_fields[field]))
-
-    def largest(fields: Iterable[FieldPath]) -> set[FieldPath]:
-        return {largest_removed(field, removed, desired_fields, live) for field in fields}
-
-    patched = (updated_by_us & removed) | (set(shared) if force else set())
-    to_patch = {*_emptied_parents(desired_fields, removed, live), *largest(patched)}
-    # The object must be valid after the patch: interfaces must not go without their networks. And admission writes
-    # templates of volumes anew with a patch, so that they would be shared, and stay without their volume.
-    if any(is_inside(field, _POD) for field in to_patch):
-        # Only a VM has such fields.
-        from .rewrites import TEMPLATES
-
-        to_patch |= largest(field for field in removed if is_inside(field, _POD) or is_inside(field, TEMPLATES))
-        to_patch = {
-            field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
-        }
-    # Only these: without its memory, a VM could not start until the apply.
-    to_patch |= largest(field for field in removed if _prunes_more(field, removed, desired_fields, others, live))
+    to_patch: set[FieldPath] = set()
+    if removed:
+        # An apply removes neither what others own nor what another type of request has written.
+        updated = [(manager, managed_fields.updated_fields(live, manager))]
+        stays = {field for field in removed if field in shared or managed_fields.owners(updated, field)}
+        to_patch = _to_patch(removed, stays, desired_fields, others, live)
     retained = () if force else tuple(sorted(shared.items()))
     conflict = None if force else _conflict(changed, others, live)
     return Plan(
@@ -127,6 +109,33 @@ def present(
         taken_from=taken_from,
         fields=fields if taken_from else MappingProxyType({}),
     )
+
+
+def _to_patch(
+    removed: set[FieldPath],
+    stays: set[FieldPath],
+    desired_fields: dict[FieldPath, Any],
+    others: list[tuple[str, set[FieldPath]]],
+    live: dict[str, Any],
+) -> set[FieldPath]:
+    """The fields that a patch must remove before the apply. stays: the removed fields that an apply would leave."""
+
+    def largest(fields: Iterable[FieldPath]) -> set[FieldPath]:
+        return {largest_removed(field, removed, desired_fields, live) for field in fields}
+
+    to_patch = {*_emptied_parents(desired_fields, removed, live), *largest(stays)}
+    # The object must be valid after the patch: interfaces must not go without their networks. And admission writes
+    # templates of volumes anew with a patch, so that they would be shared, and stay without their volume.
+    if any(is_inside(field, _POD) for field in to_patch):
+        # Only a VM has such fields.
+        from .rewrites import TEMPLATES
+
+        to_patch |= largest(field for field in removed if is_inside(field, _POD) or is_inside(field, TEMPLATES))
+        to_patch = {
+            field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
+        }
+    # Only these: without its memory, a VM could not start until the apply.
+    return to_patch | largest(field for field in removed if _prunes_more(field, removed, desired_fields, others, live))
 
 
 def _spelled_as_stored(manifest: dict[str, Any], live: dict[str, Any], fields: Iterable[FieldPath]) -> dict[str, Any]:
