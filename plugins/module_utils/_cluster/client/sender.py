@@ -12,9 +12,8 @@ from ..._resolver.secrets.redaction import without_logins
 from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .libraries import HTTPHeaderDict, urllib3
-from .open_connections import request_sender
 from .settings import configure
-from .transport import USER_AGENT, connections, deadline
+from .transport import USER_AGENT, connections, deadline, request_sender
 
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
 # large for etcd.
@@ -106,8 +105,6 @@ class Sender:
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
         manager = connections(self._settings, self._options.get("concurrency") or _CONNECTIONS)
         self._open = request_sender(manager, address)
-        self._timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT)
-        self._watch_timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_WATCH_TIMEOUT)
 
     def _credentials(self) -> dict[str, str]:
         """The authentication headers, a second old at most: exec plugins and service accounts renew their tokens."""
@@ -197,7 +194,7 @@ class Sender:
         if self._bucket is not None:
             self._bucket.wait_for_turn()
             raise_if_stopped()
-        timeout = self._timeout if watched is None else self._watch_timeout
+        timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = self._headers.copy()
         headers["Accept"] = request.accept
         if request.body is not None:
@@ -209,7 +206,7 @@ class Sender:
         # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
         deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
-            response = send(request.method, request.target, request.body, headers, timeout, ends=watched is None)
+            response = send(request.method, request.target, body=request.body, headers=headers, timeout=timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             if isinstance(error, urllib3.exceptions.ReadTimeoutError):
                 # The connection was accepted: the address is right, and another server behind it may answer.
@@ -221,7 +218,7 @@ class Sender:
         self._reached.set()
         self.outage.end()
         if _WARNING in response.headers:
-            _keep_warnings(response.headers.get_all(_WARNING), request.path, request.warnings)
+            _keep_warnings(response.headers.getlist(_WARNING), request.path, request.warnings)
         if response.status >= 300:
             raise self._refusal(response, request)
         self._accepted.set()
