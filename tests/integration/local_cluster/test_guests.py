@@ -218,6 +218,14 @@ def test_guest_boots_by_efi(web: Local) -> None:
     assert web.ssh("web", "ls -d /sys/firmware/efi") == "/sys/firmware/efi"
 
 
+def test_vm_for_secure_boot_is_simulated(local: Local) -> None:
+    """Secure boot is the default of EFI."""
+    firmware: Facts = {"bootloader": {"efi": {}}}
+    domain = {"firmware": firmware, "features": {"smm": {"enabled": True}}}
+    local.declare("secure", boot={"container_disk": IMAGE}, template={"spec": {"domain": domain}})
+    assert local.info("secure")["vmi"]["simulated_because"] == "it asks for secure boot"
+
+
 def test_vm_without_known_image_is_simulated(local: Local) -> None:
     local.declare("other", boot={"container_disk": UNKNOWN})
     vmi = local.info("other")["vmi"]

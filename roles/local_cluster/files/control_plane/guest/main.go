@@ -63,6 +63,15 @@ func run() error {
 	return json.NewEncoder(os.Stdout).Encode(made)
 }
 
+// secure says whether a guest boots by EFI with secure boot, which is the default.
+func secure(vmi *kubevirt.VirtualMachineInstance) bool {
+	if !vmi.IsBootloaderEFI() {
+		return false
+	}
+	wanted := vmi.Spec.Domain.Firmware.Bootloader.EFI.SecureBoot
+	return wanted == nil || *wanted
+}
+
 func convert(in *input) (string, error) {
 	vmi := &in.VMI
 	disks := map[string]*disk.DiskInfo{}
@@ -91,7 +100,7 @@ func convert(in *input) (string, error) {
 		HotplugVolumes:                  plugged,
 		DisksInfo:                       disks,
 		EphemeraldiskCreator:            overlays{},
-		EFIConfiguration:                &types.EFIConfiguration{EFICode: "code", EFIVars: "vars"},
+		EFIConfiguration:                &types.EFIConfiguration{EFICode: "code", EFIVars: "vars", SecureLoader: secure(vmi)},
 		DomainAttachmentByInterfaceName: attachments,
 	}
 	if devices := vmi.Spec.Domain.Devices; devices.UseVirtioTransitional != nil {
