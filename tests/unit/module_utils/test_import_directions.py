@@ -3,13 +3,13 @@
 import ast
 import functools
 import graphlib
+import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 from plugins.module_utils._capacity.cluster.vm_capacity import Capacity
-from plugins.module_utils._git.cluster.rendered_state import RENDERED
-from plugins.module_utils._resolver.declare.vm import options as vm_options
-from plugins.module_utils._vm_options import VM_OPTIONS
+from plugins.module_utils._resolver.api import schema
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
@@ -227,15 +227,29 @@ def test_only_the_state_rendered_loads_its_code() -> None:
         assert [name for name in loaded(module) if name.startswith("_git/")] == ["_git/cluster/rendered_state"]
 
 
+def options_of(spec: dict[str, Any], above: str = "") -> set[str]:
+    """The paths of options and, after a `=`, their choices."""
+    paths = {f"{above}{name}" for name in spec}
+    for name, option in spec.items():
+        paths |= {f"{above}{name}={choice}" for choice in option.get("choices") or ()}
+        paths |= options_of(option.get("options") or {}, f"{above}{name}.")
+    return paths
+
+
 def test_the_core_names_no_option_of_a_capability() -> None:
-    core = {*vm_options.VM.rows, *vm_options.VM.settings}
-    added = {*VM_OPTIONS.rows, *VM_OPTIONS.settings} - core
-    # Those of an object, of the task, and of what the core declares, such as disks.
-    options = {path.rpartition(".")[2] for path in added if path.rpartition(".")[0] in {"", *core}}
-    options -= {part for path in core for part in path.split(".")}
-    options |= {"diagnosis", "export", *RENDERED.options, RENDERED.name, *Capacity.kept}
-    # A catalog is chosen by sizes, and results tell the version.
-    options -= {"sizes", "kubevirt_version"}
+    core, added = set[str](), set[str]()
+    for path in sorted((PLUGINS / "module_utils/_cluster/modules").glob("*.py")):
+        alone = importlib.import_module(f"plugins.module_utils._cluster.modules.{path.stem}")
+        if (PLUGINS / "modules" / path.name).exists() and hasattr(alone, "module"):
+            of_core = options_of(alone.module().argument_spec)
+            core |= of_core
+            added |= options_of(importlib.import_module(f"plugins.modules.{path.stem}").MODULE.argument_spec) - of_core
+    assert {"infer_from_registry", "boot.expand", "state=rendered", "include=diagnosis", "limits"} <= added
+    inside_another = {path for path in added for other in added if path.startswith((f"{other}.", f"{other}="))}
+    options = {re.split("[.=]", path)[-1] for path in added - inside_another} | {*Capacity.kept}
+    # The core has these for something else: an option, a field of the API, a result.
+    options -= {part for path in core for part in re.split("[.=]", path)}
+    options -= {field for fields in schema.TYPES.values() for field in fields} | {"kubevirt_version"}
     # In a sentence, only a word that English does not have is surely an option.
     inside = re.compile(rf"\b({'|'.join(sorted(option for option in options if '_' in option))})\b")
     named = [
@@ -247,5 +261,4 @@ def test_the_core_names_no_option_of_a_capability() -> None:
         and isinstance(node.value, str)
         and (node.value in options or inside.search(node.value))
     ]
-    assert {"infer_from_registry", "expand", "from_template", "preflight_quota"} <= options
     assert named == []
