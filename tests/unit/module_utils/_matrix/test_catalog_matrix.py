@@ -119,3 +119,7 @@ def test_the_data_contains_the_complete_matrix() -> None:
     result = compatibility_matrix(BUILTIN)
     again = from_data(as_data(result))
     assert as_data(again) == as_data(result)
+
+
+def test_other_objects_are_not_in_the_matrix() -> None:
+    assert as_data(compatibility_matrix([{"kind": "ConfigMap"}, *BUILTIN])) == as_data(compatibility_matrix(BUILTIN))
