@@ -31,9 +31,10 @@ RUNNERS = {
     "qemu-img": "qemu-utils",
     "xorrisofs": "xorriso",
     "ssh": "openssh-client",
-    "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf",
 }
-"""What it takes to run them on a local cluster, under EFI too, and to log in."""
+"""What it takes to run them on a local cluster and to log in."""
+FIRMWARE = {"/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf"}
+"""What it takes to boot them by EFI."""
 _KEPT = 7 * 24 * 3600
 """Seconds for which an image stays after it was last asked for."""
 
@@ -76,7 +77,7 @@ def missing(programs: dict[str, str]) -> list[str]:
 
 def install() -> None:
     """Installs the missing programs if that is ours to do."""
-    wanted = missing({**PROGRAMS, **RUNNERS})
+    wanted = missing({**PROGRAMS, **RUNNERS, **FIRMWARE})
     if wanted and os.getuid() == 0 and shutil.which("apt-get"):
         apt_get = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in packages.PATIENCE.items())]
         packages.run([*apt_get, "update"])

@@ -2,6 +2,7 @@
 
     root       Debian with containerd, runc, libvirt and QEMU: of nodes and of the image of virt-launcher
     programs   kubelet of the local cluster's Kubernetes; virt-handler, virt-launcher and what they call of its KubeVirt
+    multus     Multus, which gives pods more than one network
     images     docker archives for `ctr images import`
 
 Each is a folder in the user's cache, named by the hash of what determines it. KubeVirt's configuration files come from
@@ -50,6 +51,9 @@ _ORDERED = ("kubevirt.io/kubevirt/pkg/monitoring/...", "github.com/rhobs/...")
 _KUBERNETES = "k8s.io/kubernetes"
 _KUBEVIRT = "kubevirt.io/kubevirt"
 _LIBNBD = "libguestfs.org/libnbd"
+_KUBELET_API = "k8s.io/kubelet"
+_MULTUS = "gopkg.in/k8snetworkplumbingwg/multus-cni.v4"
+_MULTUS_VERSION = "4.2.3"
 
 Progress = Callable[[str], None]
 
@@ -60,6 +64,7 @@ class Parts:
 
     root: Path
     programs: Path
+    multus: Path
     images: Path
 
 
@@ -69,8 +74,10 @@ def build(guest: Path, progress: Progress) -> Parts:
     own = {path.name: path.read_text() for path in (*sorted((HERE / "libnbd").iterdir()), HERE / "pause.c")}
     root = _once("root", {"suite": SUITE, "packages": " ".join(PACKAGES)}, _make_root, progress)
     flags = " ".join((*_PLAIN, *_COMPILER, *_SHARED, *_ORDERED, *_OF_KUBEVIRT))
-    key = {**sources, **own, "flags": flags, "root": root.name}
+    key = {**sources, **own, "flags": flags, "root": root.name, **({} if _has_dummies() else {"dummies": "bridges"})}
     programs = _once("programs", key, lambda folder: _make_programs(folder, root), progress)
+    multus_key = {**sources, "flags": flags, "version": _MULTUS_VERSION}
+    multus = _once("multus", multus_key, _make_multus, progress)
     code = (HERE / "images.py").read_text()
     disk = f"{guest.name} {guest.stat().st_size}"
     made = _once(
@@ -79,7 +86,7 @@ def build(guest: Path, progress: Progress) -> Parts:
         lambda folder: images.make(folder, root, programs, module(_KUBEVIRT), guest),
         progress,
     )
-    return Parts(root, programs, made)
+    return Parts(root, programs, multus, made)
 
 
 def kubevirt_version() -> str:
@@ -88,9 +95,9 @@ def kubevirt_version() -> str:
 
 
 def module(path: str) -> Path:
-    """The folder of KubeVirt's or Kubernetes' module, in Go's cache."""
-    version = {_KUBEVIRT: kubevirt_version(), _KUBERNETES: versions.default_kubernetes()}[path]
-    downloaded = _run(_go(), "mod", "download", "-json", f"{path}@v{version}", cwd=Path("/"))
+    """The folder of KubeVirt's, Kubernetes' or Multus' module, in Go's cache."""
+    used = {_KUBEVIRT: kubevirt_version(), _KUBERNETES: versions.default_kubernetes(), _MULTUS: _MULTUS_VERSION}
+    downloaded = _run(_go(), "mod", "download", "-json", f"{path}@v{used[path]}", cwd=Path("/"))
     return Path(json.loads(downloaded)["Dir"])
 
 
@@ -122,24 +129,64 @@ def _make_root(folder: Path) -> None:
 def _make_programs(folder: Path, root: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         kubernetes = _sources(Path(temporary) / "kubernetes", _KUBERNETES)
-        compiler = [*_COMPILER, *(f"-gcflags={packages}=-dwarf=false" for packages in (*_SHARED, *_ORDERED))]
+        compiler = _compiler()
         version = f"-X k8s.io/component-base/version.gitVersion=v{versions.default_kubernetes()}"
         _go_build(kubernetes, folder, [*compiler, f"-ldflags=-s -w {version}"], [f"{_KUBERNETES}/cmd/kubelet"], {})
 
         kubevirt = _sources(Path(temporary) / "kubevirt", _KUBEVIRT)
         shutil.copytree(HERE / "libnbd", kubevirt / "libnbd")
         cgroups = "github.com/opencontainers/cgroups"
-        for path, found in {cgroups: f"{cgroups}@{_required(cgroups)}", _LIBNBD: "./libnbd"}.items():
+        for path, found in {cgroups: f"{cgroups}@{_required(cgroups, _KUBEVIRT)}", _LIBNBD: "./libnbd"}.items():
             _run(_go(), "mod", "edit", "-replace", f"{path}={found}", cwd=kubevirt)
-        _run(_go(), "mod", "edit", "-require", f"{_LIBNBD}@{_required(_LIBNBD)}", cwd=kubevirt)
+        _run(_go(), "mod", "edit", "-require", f"{_LIBNBD}@{_required(_LIBNBD, _KUBEVIRT)}", cwd=kubevirt)
         version = f"-X kubevirt.io/client-go/version.gitVersion=v{kubevirt_version()}"
         flags = [*compiler, "-tags=netgo,osusergo", f"-ldflags=-s -w {version}"]
+        if not _has_dummies():
+            _make_bridges_for_dummies(kubevirt)
         packages = [f"{_KUBEVIRT}/cmd/{name}" for name in _OF_KUBEVIRT]
         _go_build(kubevirt, folder, flags, packages, _compiler_of(root))
     gcc = ["gcc", f"--sysroot={root}", "-static", "-O2"]
     container_disk = module(_KUBEVIRT) / "cmd/container-disk-v2alpha/main.c"
     for program, source in {"container-disk": container_disk, "pause": HERE / "pause.c"}.items():
         _run(*gcc, "-o", str(folder / program), str(source))
+
+
+def _has_dummies() -> bool:
+    """Whether the kernel has the driver of network devices that do nothing."""
+    command = ["unshare", "--net", "ip", "link", "add", "try0", "type", "dummy"]
+    return not subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def _make_bridges_for_dummies(sources: Path) -> None:
+    """Have virt-handler make empty bridges instead, and tell them by their names from those that it makes itself."""
+    netlink = "github.com/vishvananda/netlink"
+    found = _run(_go(), "list", "-mod=mod", "-m", "-f", "{{.Dir}}", netlink, cwd=sources).strip()
+    shutil.copytree(found, sources / "netlink", copy_function=shutil.copyfile)
+    is_own = 'len(bridge.Name) >= 4 && bridge.Name[:4] == "k6t-"'
+    bridge = "func (bridge *Bridge) Type() string {\n"
+    changes = {
+        "link.go": {bridge: f'{bridge}\tif !({is_own}) {{\n\t\treturn "dummy"\n\t}}\n'},
+        "link_linux.go": {"link.Type())": 'strings.Replace(link.Type(), "dummy", "bridge", 1))'},
+    }
+    for name, texts in changes.items():
+        path = sources / "netlink" / name
+        for before, after in texts.items():
+            path.write_text(path.read_text().replace(before, after))
+    _run(_go(), "mod", "edit", "-replace", f"{netlink}=./netlink", cwd=sources)
+
+
+def _make_multus(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        sources = _sources(Path(temporary) / "multus", _MULTUS)
+        # Newer ones name a field otherwise.
+        kubelet_api = f"{_KUBELET_API}={_KUBELET_API}@{_required(_KUBELET_API, _MULTUS)}"
+        required = f"{_MULTUS}@v{_MULTUS_VERSION}"
+        _run(_go(), "mod", "edit", "-replace", kubelet_api, "-require", required, cwd=sources)
+        _go_build(sources, folder, [*_compiler(), "-ldflags=-s -w"], [f"{_MULTUS}/cmd/multus"], {})
+
+
+def _compiler() -> list[str]:
+    return [*_COMPILER, *(f"-gcflags={packages}=-dwarf=false" for packages in (*_SHARED, *_ORDERED))]
 
 
 def _sources(folder: Path, of: str) -> Path:
@@ -152,9 +199,9 @@ def _sources(folder: Path, of: str) -> Path:
     return folder
 
 
-def _required(path: str) -> str:
-    """The version of a module that KubeVirt's own module file requires."""
-    lines = (module(_KUBEVIRT) / "go.mod").read_text().splitlines()
+def _required(path: str, of: str) -> str:
+    """The version of a module that the module file of another requires."""
+    lines = (module(of) / "go.mod").read_text().splitlines()
     return next(line.split()[1] for line in lines if line.strip().startswith(f"{path} "))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import time
 from collections.abc import Callable
@@ -72,6 +73,19 @@ class Stage:
             spec |= {"storageClassName": "", "volumeName": volume}
         claim = {"metadata": {"name": name}, "spec": spec}
         self.cluster.core.create_namespaced_persistent_volume_claim(self.namespace, claim)
+
+    def make_network(self, name: str) -> None:
+        """Make a network whose bridge both real nodes share."""
+        settings = {"cniVersion": "1.0.0", "name": name, "type": "bridge", "bridge": f"{name}0", "ipam": {}}
+        network = {
+            "apiVersion": "k8s.cni.cncf.io/v1",
+            "kind": "NetworkAttachmentDefinition",
+            "metadata": {"name": name},
+            "spec": {"config": json.dumps(settings)},
+        }
+        self.cluster.objects.create_namespaced_custom_object(
+            "k8s.cni.cncf.io", "v1", self.namespace, "network-attachment-definitions", network
+        )
 
     def make_quota(self, memory: str) -> None:
         """Limit the memory that the pods of the namespace request."""

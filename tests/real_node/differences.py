@@ -21,11 +21,12 @@ EXPECTED = {
     "fleet / refresh live / * Synchronized": "virt-handler loses the guest for a moment while it moves",
     "* / * / * AgentVersionNotSupported": "the version of a real agent is known a moment after the agent",
     "fleet / refresh with restart / VM * printableStatus": "a real guest takes its time, in which its VM is Stopping",
+    "nic* / *plug / *": "simulated nodes plug without a migration, as Multus does with its dynamic networks controller",
+    "nic* / * / VMI 1 interface lan": "the agent of a real guest names the interface a moment later",
     "crash / crash / *": "a simulated guest crashes only when it starts",
     "no-image / create / * printableStatus": "the simulated kubelet does not wait between two tries to pull an image",
     "no-image / create / * Synchronized": "the simulated kubelet does not wait between two tries to pull an image",
     "no-disk / *": "the simulated kubelet does not look into images",
-    "no-network / *": "real nodes have no Multus, so that the pod starts without its network",
     "no-quota / create / *": "a step is watched longer on real nodes, in which virt-controller tries again",
     "* / * / VM* Ready": "how long a pod outlives its guest decides which reasons virt-controller gives in between",
 }
@@ -59,8 +60,8 @@ def _shown(seen: Manifest) -> dict[str, str]:
 def _reason(message: str) -> str:
     """The reason in a message such as "shop/web: ImagePullBackOff: Back-off pulling image ..."."""
     reason = message.partition(": ")[2].partition(": ")[0] or message
-    # kubelet has one while it tries, and the other between two tries.
-    return reason.replace("ErrImagePull", "ImagePullBackOff")
+    # kubelet has one while it tries, and the other between two tries; Multus tells kubelet, and has an event itself.
+    return reason.replace("ErrImagePull", "ImagePullBackOff").replace("NoNetworkFound", "FailedCreatePodSandBox")
 
 
 def unexpected(found: dict[str, tuple[str, str]]) -> list[str]:

@@ -57,6 +57,7 @@ class Node:
             "NODE_STATE": str(self.folder),
             "NODE_ROOT": str(parts.root),
             "NODE_PROGRAMS": str(parts.programs),
+            "NODE_MULTUS": str(parts.multus),
             "NODE_IMAGES": str(parts.images),
             "NODE_VOLUMES": str(volumes),
         }
@@ -114,10 +115,15 @@ class Node:
         }
 
     def _pods(self) -> dict[str, Any]:
-        """The network of the pods. The nodes are in one network namespace, which leads from one bridge to the other."""
+        """The networks of the pods: that of all, and those that Multus adds.
+
+        The nodes are in one network namespace, which leads from one bridge to the other.
+        """
         addresses = {"type": "host-local", "subnet": f"10.88.{self.number}.0/24", "routes": [{"dst": "0.0.0.0/0"}]}
         bridge = {"type": "bridge", "bridge": f"pods{self.number}", "isGateway": True, "ipam": addresses}
-        return {"cniVersion": "1.0.0", "name": "pods", "plugins": [bridge, {"type": "portmap"}]}
+        pods = {"cniVersion": "1.0.0", "name": "pods", "plugins": [bridge, {"type": "portmap"}]}
+        multus = {"type": "multus", "kubeconfig": "/opt/node/kubeconfig", "binDir": _CNI, "delegates": [pods]}
+        return {"cniVersion": "1.0.0", "name": "multus", "plugins": [multus]}
 
 
 def _hierarchies() -> list[Path]:

@@ -7,7 +7,7 @@ cd "$NODE_STATE"
 mkdir -p changes work root containerd kubelet
 mount -t overlay overlay -o "lowerdir=$NODE_ROOT,upperdir=changes,workdir=work" root
 cd root
-mkdir -p dev proc sys run tmp mnt var/lib/containerd var/lib/kubelet opt/programs opt/images opt/node opt/volumes
+mkdir -p dev proc sys run tmp mnt var/lib/containerd var/lib/kubelet opt/programs opt/multus opt/images opt/node opt/volumes
 mount -t proc proc proc
 mount -t sysfs sysfs sys
 mount --rbind /sys/fs/cgroup sys/fs/cgroup
@@ -29,6 +29,7 @@ mount --bind ../containerd var/lib/containerd
 mount --bind ../kubelet var/lib/kubelet
 mount --bind ../node opt/node
 mount --bind "$NODE_PROGRAMS" opt/programs
+mount --bind "$NODE_MULTUS" opt/multus
 mount --bind "$NODE_IMAGES" opt/images
 mount --bind "$NODE_VOLUMES" opt/volumes
 pivot_root . mnt
@@ -39,6 +40,7 @@ rm -f /var/run
 ln -s ../run /var/run
 mkdir -p /etc/cni/net.d
 cp /opt/node/pods.conflist /etc/cni/net.d/
+cp /opt/multus/multus /usr/lib/cni/
 # A process that ends both when either ends.
 containerd --config /opt/node/containerd.toml >/opt/node/containerd.log 2>&1 &
 until ctr version >/dev/null 2>&1; do sleep 0.1; done

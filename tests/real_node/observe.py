@@ -37,6 +37,9 @@ def _fields(kind: str, item: Manifest) -> Iterator[tuple[str, str]]:
     for volume in status.get("volumeStatus") or ():
         if volume.get("hotplugVolume"):
             yield f"volume {volume['name']}", str(volume.get("phase", ""))
+    for interface in status.get("interfaces") or ():
+        if interface.get("name") not in (None, "default"):
+            yield f"interface {interface['name']}", str(interface.get("infoSource", ""))
 
 
 class Observer:

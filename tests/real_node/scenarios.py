@@ -84,6 +84,31 @@ def _plug(step: str, *names: str) -> Step:
     return step, act
 
 
+def _nics(**states: str) -> dict[str, Any]:
+    """The options for a VM on the default network and on others: name → state of the interface."""
+    devices = [{"name": name, "bridge": {}, **({"state": state} if state else {})} for name, state in states.items()]
+    interfaces = [{"name": "default", "masquerade": {}}, *devices]
+    networks = [{"name": "default", "pod": {}}, *({"name": name, "multus": {"networkName": name}} for name in states)]
+    spec = {"domain": {"devices": {"interfaces": interfaces}}, "networks": networks}
+    return {"networks": None, "template": {"spec": spec}}
+
+
+def _nic(step: str, state: str) -> Step:
+    """Plug the interface `lan`, or unplug it with the state `absent`."""
+
+    def act(stage: Stage) -> Any:
+        said = stage.declare(**_nics(lan=state))
+
+        def done() -> bool:
+            found = {item.get("name"): item["infoSource"] for item in stage.vmi()["status"]["interfaces"]}
+            return "lan" not in found if state == "absent" else "domain" in found.get("lan", "")
+
+        stage.until(f"the end of {step}", done)
+        return said
+
+    return step, act
+
+
 def _resize(step: str, **options: Any) -> Step:
     def act(stage: Stage) -> Any:
         said = stage.declare(**options)
@@ -154,6 +179,17 @@ SCENARIOS: dict[str, list[Step]] = {
         _plug("plug another", "first", "second"),
         _plug("unplug", "second"),
         _plug("unplug the last"),
+    ],
+    "nic": [
+        ("network", lambda stage: stage.make_network("lan")),
+        _create(**_nics()),
+        _nic("plug", ""),
+    ],
+    # A VM of its own, as for memory.
+    "nic-unplug": [
+        ("network", lambda stage: stage.make_network("lan")),
+        _create(**_nics(lan="")),
+        _nic("unplug", "absent"),
     ],
     "size": [
         _create(**_SMALL),
