@@ -38,7 +38,7 @@ from .._check.placeholders import FORMS
 from .._check.sources import UsageError
 from .._check.tasks import Links, add_linked_files, manifests_of, task_manifests
 from .._manifest_checks import check_types
-from .report import Report, label_of
+from .report import ConversionReport, label_of
 from .table import TableRow, row_of, table
 
 _PLACEHOLDER: Final = "has a placeholder, whose value the command does not know"
@@ -100,11 +100,11 @@ def _percent(text: str) -> Fraction:
     return Fraction(int(text), 100)
 
 
-def _report(options: argparse.Namespace, stdin: bytes) -> Report:
+def _report(options: argparse.Namespace, stdin: bytes) -> ConversionReport:
     release = _release(options.kubevirt_version)
     texts: dict[str, bytes] = {}
     starts: dict[tuple[str, int], int] = {}
-    report = Report([], [], [], {}, {}, texts, starts, LineFinder(texts, starts))
+    report = ConversionReport([], [], [], {}, {}, texts, starts, LineFinder(texts, starts))
     links: Links = {}
     read = _read(report, options.path, stdin, options.output, links)
     others = _read(report, options.objects, b"", None, {})
@@ -143,7 +143,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> Report:
     return report
 
 
-def _merge_templates(report: Report) -> None:
+def _merge_templates(report: ConversionReport) -> None:
     """Merges the templates of the new files. A note tells what each one stands for."""
     places = [
         (documents, document)
@@ -170,7 +170,7 @@ def _release(version: str | None) -> Release:
 
 
 def _read(
-    report: Report, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
+    report: ConversionReport, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
 ) -> list[tuple[Path, sources.LocatedDocument]]:
     """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
 
@@ -205,7 +205,7 @@ def _read(
 
 
 def _converted_task(
-    report: Report,
+    report: ConversionReport,
     source: sources.LocatedDocument,
     task: sources.SourceManifest,
     origin: ConversionSources,
@@ -232,7 +232,7 @@ def _converted_task(
     return report.edit(location, {**written, **{part: new[part] for part in ("apiVersion", "spec") if part in written}})
 
 
-def _is_left(report: Report, item: sources.SourceManifest) -> bool:
+def _is_left(report: ConversionReport, item: sources.SourceManifest) -> bool:
     """Whether an object of a task stays as it is; reports why."""
     label = label_of(item.manifest)
     if item.patch:
@@ -247,7 +247,9 @@ def _is_ours(manifest: Any) -> bool:
     return isinstance(manifest, dict) and (manifest.get("kind") in _GUESTS or manifest.get("kind") in _CATALOG)
 
 
-def _current(report: Report, objects: Iterable[sources.SourceManifest], release: Release) -> Iterator[Manifest]:
+def _current(
+    report: ConversionReport, objects: Iterable[sources.SourceManifest], release: Release
+) -> Iterator[Manifest]:
     """The instancetypes and preferences in the current API."""
     for item in objects:
         if item.manifest["kind"] in _CATALOG:
@@ -290,7 +292,7 @@ def _check_accepted(
 
 
 def _converted(
-    report: Report, location: Location, manifest: Manifest, origin: ConversionSources, release: Release
+    report: ConversionReport, location: Location, manifest: Manifest, origin: ConversionSources, release: Release
 ) -> list[Manifest]:
     """The new manifest, and others that stand beside it. Adds a row for a VM or a template."""
     guest = manifest["kind"] in _GUESTS

@@ -19,7 +19,7 @@ from .table import EQUAL, TableRow
 from .yaml_edits import EditError, edited
 
 
-class Report(NamedTuple):
+class ConversionReport(NamedTuple):
     """The report.
 
     rows: rows of VMs and templates. guestless: labels of tasks that declare no guest, and of Templates without a VM.
