@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -72,7 +71,10 @@ def resembling(name: str, names: Iterable[str]) -> list[str]:
 
     `name_rules.similar` finds what somebody has misspelt.
     """
-    return difflib.get_close_matches(name, list(names), n=_SUGGESTED, cutoff=0.5)
+    # Only a misspelt name needs it.
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(names), n=_SUGGESTED, cutoff=0.5)
 
 
 def of_kind(kind: str, vm: Manifest, lister: Lister) -> Iterable[Manifest]:
