@@ -25,7 +25,9 @@ def rulebook_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = place / "-".join(REQUIREMENTS)
     if not made.exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-        subprocess.run([place / "bin" / "pip", "install", "--quiet", *REQUIREMENTS], check=True)
+        # pytest-xdist sets PYTHONPATH, by which pip takes packages of the tests for installed ones.
+        install = [place / "bin" / "python", "-I", "-m", "pip", "install", "--quiet", *REQUIREMENTS]
+        subprocess.run(install, check=True)
         made.touch()
     return place / "bin"
 
