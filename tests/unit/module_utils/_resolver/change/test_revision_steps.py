@@ -17,9 +17,11 @@ from plugins.module_utils._resolver.change.revision_steps import (
     RevisionJob,
     capture_steps,
     is_changed,
+    needs,
+    needs_restart_still,
 )
-from plugins.module_utils._resolver.change.step import Act, Decision, Job, Refuse, Seen, Step
-from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, GuestEffect
+from plugins.module_utils._resolver.change.step import REQUEST, Act, Decision, Job, Refuse, Seen, Step
+from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm import vmi
@@ -89,6 +91,18 @@ def test_rolled_back_vm_is_not_changed() -> None:
     assert is_changed(job)
     job.done.append(ROLL_BACK)
     assert not is_changed(job)
+
+
+def test_restarted_guest_needs_nothing_more() -> None:
+    job = revision_job()
+    job.written = True
+    job.done.append(REQUEST)
+    assert (needs(job), needs_restart_still(job)) == (RESTART, False)
+
+
+def test_expanded_vm_has_nothing_to_capture() -> None:
+    probe = step("recapture").until(revision_job())
+    assert probe is not None and probe(vm()).done
 
 
 def test_answer_without_the_new_name_is_undone() -> None:
