@@ -12,7 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES
 
-from plugins.module_utils._cluster.writes import engine
+from plugins.module_utils._cluster.writes import send as sending
 from scripted_server import Store, session_with
 from vm_strategies import OPTIONS
 
@@ -42,7 +42,7 @@ def host() -> Iterator[str]:
 def sent(host: str, module: str, options: Manifest) -> tuple[list[Manifest], Manifest]:
     """The objects that a declaration sends, and its result."""
     writes: list[Manifest] = []
-    send = engine.send
+    send = sending.send
 
     def record(session: Any, write: Any, *more: Any) -> Any:
         assert write.method == "PATCH"
@@ -50,7 +50,7 @@ def sent(host: str, module: str, options: Manifest) -> tuple[list[Manifest], Man
         return send(session, write, *more)
 
     where = {"host": host, "api_key": "scripted-token", "retry_timeout": 0, "preflight": "off"}
-    with mock.patch.object(engine, "send", record):
+    with mock.patch.object(sending, "send", record):
         return writes, execute(module, {**where, **options})
 
 

@@ -12,7 +12,9 @@ def kept(*warnings: tuple[str, str]) -> Session:
     """A session that has got warnings: (header, object)."""
     with session_with(Store({VMS: []})) as session:
         for text, label in warnings:
-            _keep_warnings([f'299 - "{text}"'], label, session.warnings)
+            namespace, _slash, name = label.partition("/")
+            path = f"/apis/kubevirt.io/v1/namespaces/{namespace}/virtualmachines/{name}"
+            _keep_warnings([f'299 - "{text}"'], path, session.warnings)
         return session
 
 
