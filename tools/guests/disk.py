@@ -1,7 +1,7 @@
 """A disk that boots by itself, under BIOS and EFI.
 
 sectors 0 to 2047    the master boot record and GRUB, for BIOS
-partition 2, FAT     GRUB, for EFI
+partition 2, FAT     shim and GRUB, signed, for EFI with and without secure boot
 partition 1, ext4    the root file system; the last one, so that it can grow
 """
 
@@ -14,7 +14,8 @@ from typing import NamedTuple
 from .packages import Failed, run, run_unpacked
 
 PACKAGES = (
-    *("dosfstools", "e2fsprogs", "grub-common", "grub-efi-amd64-bin", "grub-pc-bin", "libarchive13t64", "mtools"),
+    *("dosfstools", "e2fsprogs", "grub-common", "grub-efi-amd64-signed", "grub-pc-bin", "libarchive13t64", "mtools"),
+    "shim-signed",
 )
 """Packages whose programs make the disk."""
 LABEL = "guest"
@@ -24,7 +25,7 @@ _FIRST = 2048
 _EFI_SECTORS = 8 * 2048
 _LINUX, _EFI = 0x83, 0xEF
 _BOOT_CODE = 440
-_MODULES = ("part_msdos", "ext2", "search_label", "linux", "test", "configfile")
+_MODULES = ("biosdisk", "part_msdos", "ext2", "search_label", "linux", "test", "configfile")
 # A busy machine keeps the guest's timer waiting, which the kernel would take for a broken one.
 _ARGUMENTS = f"root=LABEL={LABEL} rw console=ttyS0 quiet random.trust_cpu=on no_timer_check memhp_default_state=online"
 _GRUB = f"search.fs_label {LABEL} root\nlinux {{kernel}} {_ARGUMENTS}\ninitrd {{initrd}}\nboot\n"
@@ -74,28 +75,34 @@ class Grub:
     def boot_sectors(self, *partitions: Partition) -> bytes:
         """What lies before the partitions: the boot record, and GRUB where the record looks for it by default."""
         code = (self._tools / "usr/lib/grub/i386-pc/boot.img").read_bytes()[:_BOOT_CODE]
-        rest = self._image("i386-pc", "biosdisk").read_bytes()
+        rest = self._image().read_bytes()
         if len(rest) > (_FIRST - 1) * _SECTOR:
             raise Failed(f"GRUB has {len(rest)} bytes, too many for the space before the partitions")
         return boot_record(code, *partitions) + rest
 
     def efi_file_system(self) -> Path:
-        """A file with the FAT file system in which EFI finds GRUB."""
+        """A file with the FAT file system in which EFI finds shim, which Microsoft has signed, and GRUB."""
         made = self._folder / "efi.fat"
         with made.open("wb") as file:
             file.truncate(_EFI_SECTORS * _SECTOR)
         run_unpacked(self._tools, "usr/sbin/mkfs.fat", str(made))
         mtools = ("usr/bin/mtools", "-c")
-        run_unpacked(self._tools, *mtools, "mmd", "-i", str(made), "::/EFI", "::/EFI/BOOT")
-        grub = str(self._image("x86_64-efi", "fat"))
-        run_unpacked(self._tools, *mtools, "mcopy", "-i", str(made), grub, "::/EFI/BOOT/BOOTX64.EFI")
+        run_unpacked(self._tools, *mtools, "mmd", "-i", str(made), "::/EFI", "::/EFI/BOOT", "::/EFI/debian")
+        # Debian's GRUB reads its configuration where Debian's installer puts it.
+        files = {
+            self._tools / "usr/lib/shim/shimx64.efi.signed": "EFI/BOOT/BOOTX64.EFI",
+            self._tools / "usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed": "EFI/BOOT/grubx64.efi",
+            self._configuration: "EFI/debian/grub.cfg",
+        }
+        for file, place in files.items():
+            run_unpacked(self._tools, *mtools, "mcopy", "-i", str(made), str(file), f"::/{place}")
         return made
 
-    def _image(self, platform: str, *modules: str) -> Path:
-        made = self._folder / f"{platform}.img"
+    def _image(self) -> Path:
+        made, platform = self._folder / "grub.img", "i386-pc"
         folder = self._tools / "usr/lib/grub" / platform
         given = ["-O", platform, "-d", str(folder), "-c", str(self._configuration), "-p", "/boot/grub", "-o", str(made)]
-        run_unpacked(self._tools, "usr/bin/grub-mkimage", *given, *modules, *_MODULES)
+        run_unpacked(self._tools, "usr/bin/grub-mkimage", *given, *_MODULES)
         return made
 
 

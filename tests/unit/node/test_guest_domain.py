@@ -145,11 +145,24 @@ def test_firmware_is_that_of_the_host() -> None:
     assert result.firmware is not None and made().firmware is None
 
 
+def test_secure_boot_has_firmware_of_its_own() -> None:
+    domain = FEDORA.replace("</os>", '<loader readonly="yes" secure="yes" type="pflash">code</loader></os>')
+    host = Host("tcg", Firmware("/ovmf/code", "/ovmf/vars"), Firmware("/ovmf/signed", "/ovmf/keys"))
+    result = made(domain, host)
+    assert result.firmware == host.secure
+    assert "q35,accel=tcg,smm=on" in result.plain
+    assert "driver=cfi.pflash01,property=secure,value=on" in result.plain
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
-        ("</os>", '<loader secure="yes">code</loader></os>', "it asks for secure boot"),
-        ("</os>", "<loader>code</loader></os>", "it asks for EFI, and this machine has no OVMF"),
+        (
+            "</os>",
+            '<loader secure="yes">code</loader></os>',
+            "it asks for EFI with secure boot, and this machine has no OVMF for it",
+        ),
+        ("</os>", "<loader>code</loader></os>", "it asks for EFI, and this machine has no OVMF for it"),
         ('arch="x86_64"', 'arch="aarch64"', "its architecture is aarch64"),
         ('machine="q35"', 'machine="pc-i440fx-9.2"', "its machine type is pc-i440fx-9.2"),
         ("</devices>", "<tpm model='tpm-crb'/></devices>", "it has a device of the kind tpm"),

@@ -58,10 +58,14 @@ class Firmware:
 
 @dataclass(frozen=True)
 class Host:
-    """What the machine gives to its guests. accelerator: kvm, hvf or tcg. firmware: None without OVMF."""
+    """What the machine gives to its guests.
+
+    accelerator: kvm, hvf or tcg. firmware: None without OVMF. secure: that which checks signatures; None without it.
+    """
 
     accelerator: str = "tcg"
     firmware: Firmware | None = None
+    secure: Firmware | None = None
 
 
 @dataclass
@@ -221,12 +225,16 @@ def _machine(root: ElementTree.Element, host: Host, made: Arguments) -> None:
     ]
     size, maximum = _size(root, "memory") or 2**30, _size(root, "maxMemory")
     made.plain += ["-nodefaults", "-no-user-config", "-display", "none", "-name", root.findtext("name") or "guest"]
-    made.plain += ["-machine", f"q35,accel={host.accelerator}", "-cpu", _cpu(root, host), "-smp", ",".join(smp)]
+    # Only code in system management mode may change the variables of secure boot.
+    mode = ",smm=on" if made.firmware is not None and made.firmware == host.secure else ""
+    made.plain += ["-machine", f"q35,accel={host.accelerator}{mode}", "-cpu", _cpu(root, host), "-smp", ",".join(smp)]
     memory = f"{size // 2**20}M" + (f",maxmem={maximum // 2**20}M" if maximum > size else "")
     made.plain += ["-m", memory, "-rtc", "base=utc", *_identity(root)]
     if made.firmware is not None:
         code = f"if=pflash,unit=0,format=raw,readonly=on,file={made.firmware.code}"
         made.plain += ["-drive", code, "-drive", f"if=pflash,unit=1,format=raw,file={VARIABLES}"]
+    if mode:
+        made.plain += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
 
 
 def _size(root: ElementTree.Element, name: str) -> int:
@@ -239,11 +247,11 @@ def _firmware(root: ElementTree.Element, host: Host) -> Firmware | None:
     loader = root.find("os/loader")
     if loader is None:
         return None
-    if loader.get("secure") == "yes":
-        raise Unsupported("it asks for secure boot")
-    if host.firmware is None:
-        raise Unsupported("it asks for EFI, and this machine has no OVMF")
-    return host.firmware
+    secure = loader.get("secure") == "yes"
+    firmware = host.secure if secure else host.firmware
+    if firmware is None:
+        raise Unsupported(f"it asks for EFI{' with secure boot' * secure}, and this machine has no OVMF for it")
+    return firmware
 
 
 def _cpu(root: ElementTree.Element, host: Host) -> str:

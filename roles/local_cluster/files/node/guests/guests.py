@@ -7,7 +7,7 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Callable, Final
 
@@ -34,11 +34,19 @@ FOLDER: Final = Path("guests")
 _PORTS: Final = Path("guest-ports.json")
 _ASKED_AGAIN: Final = 10.0  # seconds between two questions to an agent
 _SOON: Final = 1.0  # as long as it does not tell an address
+# Code and variables of OVMF.
 _FIRMWARE: Final = (
     ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd"),  # Debian, Ubuntu
     ("/usr/share/edk2/ovmf/OVMF_CODE.fd", "/usr/share/edk2/ovmf/OVMF_VARS.fd"),  # Fedora
     ("/opt/homebrew/share/qemu/edk2-x86_64-code.fd", "/opt/homebrew/share/qemu/edk2-i386-vars.fd"),
     ("/usr/local/share/qemu/edk2-x86_64-code.fd", "/usr/local/share/qemu/edk2-i386-vars.fd"),
+)
+# With the keys of Microsoft, or on Macs with none, so that all signatures pass.
+_SECURE_FIRMWARE: Final = (
+    ("/usr/share/OVMF/OVMF_CODE_4M.ms.fd", "/usr/share/OVMF/OVMF_VARS_4M.ms.fd"),  # Debian, Ubuntu
+    ("/usr/share/edk2/ovmf/OVMF_CODE.secboot.fd", "/usr/share/edk2/ovmf/OVMF_VARS.secboot.fd"),  # Fedora
+    ("/opt/homebrew/share/qemu/edk2-x86_64-secure-code.fd", "/opt/homebrew/share/qemu/edk2-i386-vars.fd"),
+    ("/usr/local/share/qemu/edk2-x86_64-secure-code.fd", "/usr/local/share/qemu/edk2-i386-vars.fd"),
 )
 
 
@@ -292,10 +300,15 @@ def _macs(vmi: Manifest) -> dict[str, str]:
 
 
 async def _find_host() -> Host:
-    found = next((pair for pair in _FIRMWARE if all(Path(file).exists() for file in pair)), None)
-    host = Host(await qemu.accelerator(), domain.Firmware(*found) if found else None)
+    accelerator = await qemu.accelerator()
+    # Apple's hypervisor has no system management mode.
+    host = Host(accelerator, _found(_FIRMWARE), _found(_SECURE_FIRMWARE) if accelerator != "hvf" else None)
     log.info("guests run with %s", host.accelerator)
     return host
+
+
+def _found(pairs: Iterable[tuple[str, str]]) -> domain.Firmware | None:
+    return next((domain.Firmware(*pair) for pair in pairs if all(Path(file).exists() for file in pair)), None)
 
 
 def _ports() -> dict[str, int]:
