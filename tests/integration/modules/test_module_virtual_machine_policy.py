@@ -83,6 +83,8 @@ def test_sockets_that_nobody_migrates_are_not_awaited(own_cluster: Path) -> None
         for name, cpus in (("small", 1), ("medium", 2)):
             task("instancetype", name=name, cpu={"guest": cpus}, memory={"guest": "2Gi"})
         task("preference", name="linux", devices={"preferred_disk_bus": "virtio"})
+        # Others of these tests leave another policy.
+        _configure(api, {"instancetype": None})
         _patch(api, {"workloadUpdateStrategy": {"workloadUpdateMethods": []}})
         assert warned(task("virtual_machine", **vm("web"), wait=True)) == []
 

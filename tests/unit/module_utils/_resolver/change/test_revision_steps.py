@@ -100,6 +100,13 @@ def test_restarted_guest_needs_nothing_more() -> None:
     assert (needs(job), needs_restart_still(job)) == (RESTART, False)
 
 
+@pytest.mark.parametrize("needed", [NOTHING, RESTART])
+def test_unchanged_vm_needs_a_restart_as_before(needed: str) -> None:
+    job = revision_job()
+    job.goal.before = job.goal.before._replace(pending=GuestEffect(needed))
+    assert needs_restart_still(job) is (needed == RESTART)
+
+
 def test_expanded_vm_has_nothing_to_capture() -> None:
     probe = step("recapture").until(revision_job())
     assert probe is not None and probe(vm()).done
