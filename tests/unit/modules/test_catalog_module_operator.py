@@ -73,7 +73,6 @@ def test_check_mode_sends_a_dry_run(run: Run, choice: str) -> None:
 @pytest.mark.parametrize(
     ("store", "choice", "message"),
     [
-        (cluster(None), "fail", "virt-operator deploys the common instancetypes; set it to enable or keep"),
         (
             cluster(True, OPERATED),
             "disable",
@@ -94,21 +93,6 @@ def test_refusals_deploy_nothing(
     result = deploy(run, store, choice)
     assert result["failed"] and message in result["msg"] and result["msg"].startswith(f"{OPTION}: ")
     assert not [item for item in store.writes if item != ("PATCH", OBJECT)]
-
-
-def test_missing_rights_are_one_clear_line(run: Run) -> None:
-    store = cluster(True)
-    store.answers["PATCH", OBJECT] = forbidden("kubevirts.kubevirt.io")
-    result = deploy(run, store, "disable")
-    assert result["failed"] and "patch" in result["msg"] and "kubevirts" in result["msg"] and "\n" not in result["msg"]
-    store = cluster(True)
-    store.answers["GET", KUBEVIRTS] = forbidden("kubevirts.kubevirt.io")
-    result = deploy(run, store, "disable")
-    assert result["failed"] and "cannot read the configuration of the cluster's KubeVirt" in result["msg"]
-    store.answers["GET", SIZES] = forbidden("virtualmachineclusterinstancetypes")
-    store.answers.pop(("GET", KUBEVIRTS))
-    result = deploy(run, store, "disable")
-    assert result["failed"] and result["msg"].startswith(f"{OPTION}: ")
 
 
 def test_webhook_without_dry_run_support_gives_warning(run: Run) -> None:

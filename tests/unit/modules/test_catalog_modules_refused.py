@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scripted_server import VMS, Manifest, Run, Store, forbidden
+from scripted_server import VMS, Manifest, Run, Store
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
 NAMESPACED = f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"
@@ -32,14 +32,6 @@ def test_unreadable_objects_are_skipped_with_a_warning(run: Run) -> None:
     result = run("catalog_info", catalog(size("small"), size("odd", memory=["2Gi"])), namespace="shop")
     assert names(result) == ["small"]
     assert [text.partition(":")[0] for text in result["warnings"]] == ["VirtualMachineInstancetype odd cannot be read"]
-
-
-def test_a_forbidden_list_names_the_missing_right(run: Run) -> None:
-    store = catalog(size("small"))
-    store.answers[("GET", "/virtualmachineclusterpreferences")] = forbidden("virtualmachineclusterpreferences")
-    refused = run("catalog_info", store, namespace="shop")
-    assert refused["failed"]
-    assert 'resources: ["virtualmachineclusterpreferences"], verbs: ["list"]' in refused["msg"]
 
 
 def test_a_cluster_without_kubevirt(run: Run) -> None:

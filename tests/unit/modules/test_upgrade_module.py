@@ -93,14 +93,12 @@ def test_nothing_changes_without_an_upgrade(run: Run) -> None:
     assert (result["steps"], result["settings"], result["objects"]) == ([], [], [])
 
 
-def test_forbidden_catalog_warns_and_forbidden_vms_fail(run: Run) -> None:
+def test_unreadable_catalog_gives_a_warning(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", f"{TYPES}/virtualmachineclusterpreferences"] = forbidden("virtualmachineclusterpreferences")
     result = run("upgrade_info", cluster, kubevirt_version="1.9.0")
     assert result["virtual_machines"][0]["problem"]
     assert any("virtualmachineclusterpreferences" in item for item in result["warnings"])
-    cluster.answers["GET", VMS] = forbidden("virtualmachines")
-    assert 'resources: ["virtualmachines"], verbs: ["list"]' in run("upgrade_info", cluster)["msg"]
 
 
 def test_invalid_options_are_refused(run: Run) -> None:

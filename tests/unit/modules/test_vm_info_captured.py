@@ -10,7 +10,7 @@ from listed_vms import KIND, sized, store, vm
 
 from scripted_server import REVISIONS, Manifest, Run
 
-BETA, ALPHA = "instancetype.kubevirt.io/v1beta1", "instancetype.kubevirt.io/v1alpha2"
+ALPHA = "instancetype.kubevirt.io/v1alpha2"
 SPEC = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
 
 
@@ -31,7 +31,6 @@ def found(run: Run, data: Manifest | None, **options: Any) -> tuple[Manifest, Co
 @pytest.mark.parametrize(
     ("data", "api_version"),
     [
-        ({"apiVersion": BETA, "kind": KIND, "metadata": {"name": "small", "generation": 1}, "spec": SPEC}, BETA),
         ({"apiVersion": ALPHA, "kind": KIND, "metadata": {"name": "small"}, "spec": SPEC}, ALPHA),
         # KubeVirt 0.56 stored the spec alone.
         ({"apiVersion": "", "spec": base64.b64encode(json.dumps(SPEC).encode()).decode()}, ""),

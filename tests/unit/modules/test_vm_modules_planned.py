@@ -114,18 +114,10 @@ def test_a_power_state_has_to_be_given(run: Run) -> None:
     assert refused["msg"].startswith("state: required; choose from ")
 
 
-def test_power_in_check_mode(run: Run) -> None:
-    cluster = store(vm("a"), vm("b"))
-    cluster.answers["PUT", "/start"] = (202, {})
-    planned = run("virtual_machine_power", cluster, check=True, state="started", namespace="shop", names=["a", "b"])
-    assert planned["msg"] == "2 virtual machines: 2 would be changed, 0 unchanged"
-    assert [(item["verb"], item["status"]) for item in planned["results"]] == [("start", "Stopped")] * 2
-    same = run("virtual_machine_power", cluster, state="stopped", namespace="shop", virtual_machines=[{"name": "a"}])
-    assert same["msg"] == "1 virtual machine: 0 changed, 1 unchanged"
-    labelled = run(
-        "virtual_machine_power", cluster, state="stopped", namespace="shop", label_selectors=["x"], names=["b"]
-    )
-    assert [item["name"] for item in labelled["results"]] == ["b"]
+def test_names_narrow_a_label_selector(run: Run) -> None:
+    chosen = {"namespace": "shop", "label_selectors": ["x"], "names": ["b"]}
+    result = run("virtual_machine_power", store(vm("a"), vm("b")), state="stopped", **chosen)
+    assert [item["name"] for item in result["results"]] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -150,37 +142,6 @@ def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: 
     (diff,) = result["diff"]
     before = {"status": "Running", "vmi": "guest"} if running else {"status": "Stopped"}
     assert (diff["before"], diff["after"]) == (before, after)
-
-
-def test_check_mode_of_refresh_and_pin_shows_plan(run: Run) -> None:
-    drifted = vm("a", revision="a-small-1")
-    cluster = store(
-        drifted,
-        vm("b", revision="b-small-2"),
-        types=[instancetype("small", "4Gi", 2)],
-        revisions=[captured("a-small-1", "2Gi"), captured("b-small-2", "4Gi", 2), captured("idle-1", "1Gi")],
-    )
-    observed = run("virtual_machine_info", cluster, namespace="shop", include=["refresh"])
-    assert [item["drifted"] for item in observed["virtual_machines"]] == [True, False]
-    assert [item["name"] for item in observed["unreferenced"]] == ["idle-1"]
-    refreshed = run("controller_revision", cluster, check=True, namespace="shop")
-    assert refreshed["msg"] == "2 virtual machines: 1 would be refreshed, 1 unchanged"
-    (change,) = refreshed["results"][0]["changes"]
-    assert (change["field"], change["before"], change["after"]) == ("domain.memory.guest", "2Gi", "4Gi")
-    pinned = run(
-        "controller_revision",
-        cluster,
-        check=True,
-        state="pinned",
-        namespace="shop",
-        revisions={"b": {"instancetype": "b-small-2"}},
-    )
-    assert pinned["msg"] == "1 virtual machine: 1 would be pinned, 0 unchanged"
-    unpinned = run("controller_revision", cluster, check=True, state="unpinned", namespace="shop", names=["b"])
-    assert unpinned["msg"] == "1 virtual machine: 0 unpinned, 1 unchanged"
-    pruned = run("controller_revision", cluster, check=True, state="pruned", namespace="shop")
-    assert [item["name"] for item in pruned["results"]] == ["idle-1"]
-    assert cluster.writes == []
 
 
 def test_a_warning_about_many_vms_is_one_line(run: Run) -> None:

@@ -5,18 +5,10 @@ from typing import Any
 import pytest
 from halted_vms import store, vm
 
-from scripted_server import Run, Store, forbidden, status
+from scripted_server import Run, Store, status
 
 ABOUT_VMS = ("virtual_machine_info", "controller_revision")
 EXPECTED = "expected a dictionary with the keys instancetype and preference, or one of them"
-
-
-@pytest.mark.parametrize("module", ABOUT_VMS)
-def test_vms_that_may_not_be_listed(run: Run, module: str) -> None:
-    denied = Store({}, {("GET", "/virtualmachines"): forbidden("virtualmachines")})
-    refused = run(module, denied, namespace="shop")
-    assert refused["failed"]
-    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}' in refused["msg"]
 
 
 @pytest.mark.parametrize("module", ABOUT_VMS)
@@ -26,23 +18,9 @@ def test_a_connection_that_is_cut(run: Run, module: str) -> None:
 
 
 @pytest.mark.parametrize("module", ABOUT_VMS)
-def test_names_need_a_namespace_and_existing_vms(run: Run, module: str) -> None:
+def test_names_need_a_namespace(run: Run, module: str) -> None:
     refused = run(module, store(vm("a")), names=["a"])
     assert refused["msg"] == "namespace: required with names"
-    missing = run(module, store(vm("a")), names=["a", "b", "c"], namespace="shop")
-    if module == "virtual_machine_info":
-        assert [item["name"] for item in missing["virtual_machines"]] == ["a"]
-    else:
-        assert missing["msg"] == "names: no such virtual machine in shop: b, c"
-
-
-def test_unlistable_revisions_fail_the_task(run: Run) -> None:
-    denied = store(vm("a"))
-    denied.answers["GET", "/controllerrevisions"] = forbidden("controllerrevisions")
-    for module in ("virtual_machine_info", "controller_revision"):
-        refused = run(module, denied, namespace="shop")
-        assert refused["failed"]
-        assert 'resources: ["controllerrevisions"], verbs: ["list"]' in refused["msg"]
 
 
 @pytest.mark.parametrize(
@@ -72,18 +50,6 @@ def test_a_message_names_five_vms_that_cannot_stop(run: Run) -> None:
     assert refused["msg"].endswith("shop/e and 2 more: not today")
 
 
-def test_power_of_vms_that_cannot_be_chosen(run: Run) -> None:
-    denied = store()
-    denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
-    refused = run("virtual_machine_power", denied, state="stopped", namespace="shop", label_selectors=["app=web"])
-    assert refused["msg"].endswith('["virtualmachines"], verbs: ["list"]} in a Role of the namespace shop')
+def test_address_that_is_no_address(run: Run) -> None:
     nowhere = run("virtual_machine_power", store(), state="stopped", namespace="shop", names=["a"], host="none://")
     assert nowhere["failed"] and "\n" not in nowhere["msg"]
-
-
-def test_expansion_needs_the_right_to_expand(run: Run) -> None:
-    denied = store(vm("a"))
-    denied.answers["GET", "/expand-spec"] = forbidden("virtualmachines/expand-spec")
-    refused = run("virtual_machine_info", denied, namespace="shop", include=["expansion"])
-    assert refused["msg"].endswith('["virtualmachines/expand-spec"], verbs: ["get"]} in a Role of the namespace shop')
-    assert run("virtual_machine_info", store(), namespace="shop", include=["expansion"])["virtual_machines"] == []

@@ -69,14 +69,6 @@ def test_live_vms_are_read_once(run: Run) -> None:
     assert cluster.asked.count(("GET", VMS)) == 1
 
 
-def test_another_size_of_an_existing_vm(run: Run) -> None:
-    cluster = store(existing(name="small"), **{SOURCES: []})
-    choice = declared(run, cluster, workload="fedora", size={"cpu": 2})["result"]["choice"]
-    assert (choice["boot"], choice["preference"]) == ({"data_source": "golden/fedora"}, FEDORA)
-    assert choice["instancetype"] == named("u1.large")
-    assert choice["reasons"][0] == "the VM keeps its boot source and its preference"
-
-
 def test_without_rights_for_all_data_sources(run: Run) -> None:
     cluster = store(
         **{"/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datasources": [data_source("shop", "my", "fedora")]}
