@@ -1,4 +1,4 @@
-"""The forms of objects that catalogs take beside the current API: those that capabilities convert."""
+"""The forms of objects, beside the current API, that catalogs take because a capability converts them."""
 
 from __future__ import annotations
 

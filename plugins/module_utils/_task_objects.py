@@ -123,8 +123,9 @@ def manifest_of(options: Mapping[str, Any]) -> Manifest:
 
 
 def declares_guest(vm: Manifest) -> bool:
-    """Whether the VM of a task says what guest it has. Otherwise the task changes a VM that exists, such as its power,
-    its labels or its CPUs.
+    """Whether a task declares the guest of its VM.
+
+    Otherwise it changes something of an existing VM, such as its power, its labels or its CPUs.
     """
     if any(isinstance(value_at(vm, _POD[:length]), str) for length in range(1, len(_POD) + 1)):
         # A template of Ansible may say anything.

@@ -1,4 +1,4 @@
-"""All options of a VM: those of the core, and those that capabilities add."""
+"""All options of a VM: from the core, and from capabilities."""
 
 from __future__ import annotations
 

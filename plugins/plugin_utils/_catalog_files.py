@@ -1,4 +1,4 @@
-"""Files on the controller: the catalog that the collection contains, in its role, and those in a folder of a user."""
+"""Catalog files on the controller: the catalog in the collection's role, and files in a folder of a user."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
     removed: the fields removed from its template, path → value.
     differences: the changed fields of the VMI, [{field, before, after}], including accepted ones.
     refusal: why KubeVirt would reject the VM, in its words, or None. gap: how the guest would be smaller or change its
-    class, or "". size: that of the guest, if KubeVirt builds one.
+    class, or "". size: the size of the guest, if KubeVirt builds one.
     """
 
     instancetype: Manifest
@@ -67,7 +67,7 @@ class Adoption(NamedTuple):
 
     chosen: None if no pair fits. In that case, nearest: the nearest pairs that leave the guest as large as it is, in
     its class; remedy: how the VM can be adopted with the first of them, or "". problem: why no pair could be tried, or
-    why none is near. size, size_text: those of the guest, for whoever makes an instancetype for it.
+    why none is near. size, size_text: the guest's, for whoever makes an instancetype for it.
     """
 
     chosen: Candidate | None = None
@@ -195,7 +195,7 @@ class _AdoptedVM:
     def nearest(
         self, choices: Sequence[_Choice], preferred: Sequence[_Choice], enough: int
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
-        """The nearest pairs, ordered by size, then by the number of differences; those that KubeVirt rejects come last.
+        """The nearest pairs, by size, then by the number of differences; pairs that KubeVirt rejects come last.
         If each instancetype makes the guest smaller or changes its class: the pair nearest in size.
         """
         large = [choice for choice in choices if not sizes.shortage(_size(choice.spec), self.size)]
@@ -209,7 +209,7 @@ class _AdoptedVM:
         return tuple(kept), pairs[0] if pairs and not kept else None
 
     def _by_nearness(self, choices: Sequence[_Choice], preference: _Choice) -> list[_Choice]:
-        """The choices, the nearest first; those that are farther than the last one to compare are left out.
+        """The choices, the nearest first, without the ones that are farther than the last one to compare.
 
         The class depends on the preference so seldom that the given one decides.
         """
@@ -273,7 +273,7 @@ class _AdoptedVM:
         )
 
     def _gap(self, size: GuestSize, after: Manifest) -> str:
-        """How a size that is not enough differs from that of the guest."""
+        """How an insufficient size differs from the size of the guest."""
         lack = sizes.shortage(size, self.size)
         before, others = guest_class.demands_of(self.before), guest_class.demands_of(after)
         parts = [f"has {lack}" if lack else "", guest_class.class_difference(before, others, self._accepted)]
@@ -333,7 +333,7 @@ class _AdoptedVM:
 
 
 def _choices(manifests: Iterable[Manifest], matcher_field: MatcherField, cluster: Cluster) -> list[_Choice]:
-    """The choices for manifests; without those that do not match the schema."""
+    """The choices for manifests that match the schema."""
     choices = []
     for manifest in manifests:
         with suppress(FieldError):

@@ -54,7 +54,7 @@ _Instruction = tuple[int, str, list[str]]
 
 
 def _image_instructions(text: str) -> list[_Instruction]:
-    """The instructions of the last stage and of those before it that it is built from."""
+    """The instructions of the last stage and of the earlier stages that it is built from."""
     stages: dict[str, list[_Instruction]] = {}
     current: list[_Instruction] = []
     for first, lines in _instructions(text):

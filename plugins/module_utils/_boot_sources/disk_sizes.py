@@ -50,7 +50,7 @@ def disks_to_grow(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
 
 
 def shrink_findings(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[Finding]:
-    """A finding for each disk whose declared size a task lowers below that of its claim."""
+    """A finding for each disk whose declared size a task lowers below the size of its claim."""
     before = {name_of(template): requested_size(template) for template in templates_of(live)}
     for path, claim, requested, declared in _claims(vm, objects):
         was = before.get(name_of(claim)) or declared

@@ -34,10 +34,10 @@ _CLONED: Final = "k8s.io/CloneRequest"
 
 
 class FixedDisk(NamedTuple):
-    """A disk that is otherwise than declared.
+    """An existing disk that differs from its declaration.
 
-    path: where the VM declares the disk. name: the disk. changes: [{field, before, after}], what it has, and what is
-    declared. is_unfilled: whether nothing is on it.
+    path: where the VM declares the disk. name: the disk. changes: [{field, before, after}]; before: the disk's value,
+    after: the declared one. is_unfilled: whether nothing is on the disk.
     """
 
     path: str
@@ -66,7 +66,7 @@ class FixedDisk(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A source of a disk: the field of the DataVolume's source, or `DataSource`, and what it has.
+    """A source of a disk: the field of the DataVolume's source, or `DataSource`, with its fields.
 
     complete: whether these are all its fields.
     """
@@ -127,7 +127,7 @@ def _is_unfilled(volume: Manifest | None, claim: Manifest | None) -> bool:
 
 
 _Pairs = dict[str, tuple[Any, Any]]
-"""Field → (what the disk has, what is declared)."""
+"""Field → (the disk's value, the declared value)."""
 
 
 def _storage_pairs(template: Manifest, volume: Manifest | None, claim: Manifest | None) -> _Pairs:

@@ -36,7 +36,7 @@ def release_notes(options: Options, labels: Mapping[str, str], release: Version)
 
 
 def binding_problem(options: Options, storage_class: Manifest | None, gates: object) -> str:
-    """Why CDI would never fill a volume. gates: the feature gates of CDI; without that one it does not wait."""
+    """Why CDI would never fill a volume; "" if it would. gates: CDI's feature gates; it waits only with one of them."""
     late = storage_class is not None and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
     if not late or options.get("force_bind") or not isinstance(gates, list) or _HONORS not in gates:
         return ""
@@ -45,7 +45,7 @@ def binding_problem(options: Options, storage_class: Manifest | None, gates: obj
 
 
 def redirect_problem(options: Options, live: Manifest) -> str:
-    """Why the task cannot redirect an existing DataSource, or another controller would redirect it back."""
+    """Why the task cannot redirect an existing DataSource for good; "" if it can."""
     name, cron = name_of(live), labels_of(live).get(CRON)
     if labels_of(live).get(MANAGED_BY_LABEL) == _SSP:
         return f"the SSP operator manages the DataSource {name}, and puts it back; choose another name"
@@ -59,7 +59,7 @@ def redirect_problem(options: Options, live: Manifest) -> str:
 
 
 def foreign_problem(name: str, kind: str, live: Manifest, own: str, takes_over: Callable[[str], bool]) -> str:
-    """Why a boot source must not change or delete an object that has the name of one that it makes; "" if it may.
+    """Why a boot source must not change or delete an existing object of its name; "" if it may.
 
     name: of the boot source. kind: of the object. own: our field manager. takes_over: whether the task takes over what
     a manager has made.
@@ -86,7 +86,7 @@ def foreign_problem(name: str, kind: str, live: Manifest, own: str, takes_over: 
 
 
 def replacement_problem(live: Manifest) -> str:
-    """Why a task must not replace a DataImportCron, "" if it may: CDI deletes with it what it has imported."""
+    """Why a task must not replace a DataImportCron: CDI would delete its imported images, too. "" if it may."""
     if live["spec"].get("retentionPolicy") != "None":
         return ""
     return (

@@ -87,7 +87,7 @@ def _with_status(vm: Manifest, references: Mapping[MatcherField, revision_names.
 
 
 class _ReadableRevisions:
-    """The revisions of a VM, those of older API versions as KubeVirt would convert them. Others count as missing."""
+    """The revisions of a VM; older API versions as KubeVirt would convert them. Others count as missing."""
 
     def __init__(self, vm: Manifest, names: Container[str], lookup: Lookup) -> None:
         self._vm, self._names, self._lookup = vm, names, lookup

@@ -32,7 +32,7 @@ class PresetResult(NamedTuple):
 
     annotations, domain: the VMI's. matching: the names of the presets that match. conflicts: the conflicts of presets
     with each other, because of which KubeVirt refuses the VMI: (preset, other preset, fields). order_dependent: whether
-    the order of presets, which is arbitrary in KubeVirt, decides about the domain; here it is that of their names.
+    the order of presets, which is arbitrary in KubeVirt, decides about the domain; here they are ordered by name.
     """
 
     annotations: dict[str, str]

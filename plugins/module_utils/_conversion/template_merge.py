@@ -24,7 +24,7 @@ _TEMPLATE_LABEL: Final = "vm.kubevirt.io/template"
 
 
 class Merged(NamedTuple):
-    """A template that stands for several. members: their indexes and names. values: those of each new parameter."""
+    """A template that stands for several. members: their indexes and names. values: of each new parameter."""
 
     template: Manifest
     members: dict[int, str]
@@ -84,13 +84,13 @@ def _parameter(matcher_field: MatcherField) -> str:
 
 
 def _other_parameters(template: Manifest) -> list[Any]:
-    """The parameters but those for an instancetype and a preference."""
+    """The parameters, without the ones for an instancetype and a preference."""
     own = [_parameter(matcher_field) for matcher_field in MATCHER_FIELDS]
     return [item for item in template["spec"].get("parameters") or [] if item.get("name") not in own]
 
 
 def _merged(manifests: dict[int, Manifest], taken: set[str]) -> Merged:
-    """One template for several. taken: the names of other templates; that of the new one is added."""
+    """One template for several. taken: the names of other templates; gets the name of the new one."""
     members = list(manifests.values())
     template, names = copy(members[0]), [name_of(member) for member in members]
     common_name = _common_name(names)

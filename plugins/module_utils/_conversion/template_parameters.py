@@ -23,15 +23,14 @@ _SIZES: Final = (
 
 
 class Replaced(NamedTuple):
-    """The replacement of parameters. changes: the removed ones. remaining: what users have to know or do."""
+    """The replacement of parameters. changes: the removed parameters. remaining: what is left to do for users."""
 
     changes: list[FieldChange]
     remaining: list[RemainingField]
 
 
 def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
-    """Removes the parameters to which only removed fields referred, and adds one for the instancetype instead of those
-    for the size.
+    """Removes parameters that only removed fields used; one for the instancetype replaces the parameters for the size.
 
     spec: the spec of the template with the new VM; changed in place. before: the VM before, with references. unset: the
     parameters without a default, whose instancetype was chosen for a made-up value.

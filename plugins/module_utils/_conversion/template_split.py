@@ -15,7 +15,7 @@ _VM = "VirtualMachine"
 class Split(NamedTuple):
     """An OpenShift Template, divided into one with the VM and one with its other objects.
 
-    vm: the Template of the VM alone. others: that of the other objects, None if there are none.
+    vm: the Template of the VM alone. others: the Template of the other objects, None if there are none.
 
     generated: the parameters of both that generate a value, which each does for itself.
     """

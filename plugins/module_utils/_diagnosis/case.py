@@ -16,7 +16,7 @@ from .._resolver.preflight.references import claim_names
 from .ages import age
 
 NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]
-"""Of nodes and pods: a function from a pod to what keeps it off the nodes, [{reasons, node_count, nodes}]."""
+"""(nodes, pods) → a function: pod → what keeps it off the nodes, [{reasons, node_count, nodes}]."""
 
 VIRTUAL_MACHINE: Final = "VirtualMachine"
 VMI: Final = "VirtualMachineInstance"
@@ -69,7 +69,7 @@ class Case:
 
     drift: the VM, its VMI and its revisions. pods: the Pods of its guest, the newest first. volumes: its claims.
     migration: the newest that has not ended. known: the kinds of which all objects are known. lease: virt-controller's
-    Lease. at: the time of the diagnosis. quotas: those of the namespace, by name. users_of: the guests and pods that
+    Lease. at: the time of the diagnosis. quotas: of the namespace, by name. users_of: the guests and pods that
     use a claim of the namespace, without the VM's own. held_up: the last words about each other object of the namespace
     that a quota holds up.
     """
@@ -210,7 +210,7 @@ class Fleet:
         return result
 
     def _node_reasons(self, pod: Manifest) -> list[dict[str, Any]]:
-        """Only a fleet with a pod that waits needs what all nodes have left."""
+        """What keeps a pod off the nodes. Their free resources are computed only if a pod waits."""
         if self._make_reasons is None or not {NODE, POD} <= self._known:
             return []
         if self._reasons is None:
@@ -223,7 +223,7 @@ def _by_name(items: Iterable[Manifest]) -> dict[str, Manifest]:
 
 
 def _grouped(items: Iterable[Manifest], key: Callable[[Manifest], Any]) -> dict[Any, list[Manifest]]:
-    """The items by a key, the newest first; without those that have none."""
+    """The items that have a key, by key, the newest first."""
     groups: dict[Any, list[Manifest]] = defaultdict(list)
     for item in items:
         if (found := key(item)) is not None:

@@ -289,7 +289,7 @@ CAUSES: Final = (
         _restarted,
     ),
 )
-"""The first whose words a text has counts: those of devices and disks come before those of any file."""
+"""The first symptom whose words are in a text counts: devices and disks come before files in general."""
 
 UNKNOWN: Final = Symptom(_words(""), "", f"{_CONSOLE}, and that of virt-handler on the node", _log)
 """The cause of a text that has none of the words."""

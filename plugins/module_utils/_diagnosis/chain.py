@@ -25,7 +25,7 @@ CHAIN: Final[tuple[Link, ...]] = (
     starting.LINK,
     *guest.LINKS,
 )
-"""The links in the order in which a VM comes to its guest. One that is broken hides those after it."""
+"""The links from a VM to its guest, in order. A broken link hides all later ones."""
 
 RUNS: Final = "running"
 STOPPED: Final = "stopped"

@@ -188,7 +188,7 @@ def _port(case: Case) -> Broken | None:
 
 
 def _forwarded(case: Case, name: str, port: int) -> Manifest | None:
-    """A task that adds a port to those of an interface; None if the VM does not declare it any more."""
+    """A task that adds a port to an interface; None if the VM no longer declares the interface."""
     interfaces = (case.declared_spec["domain"].get("devices") or {}).get("interfaces") or ()
     for index, interface in enumerate(interfaces):
         if interface["name"] == name:

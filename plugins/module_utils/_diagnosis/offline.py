@@ -34,7 +34,7 @@ _NEW_EVENTS: Final = "events.k8s.io"
 
 
 def flattened(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
-    """The objects, those of lists among them."""
+    """The objects, with lists replaced by their items."""
     for manifest in manifests:
         items = list_items(manifest)
         if items is None:

@@ -190,7 +190,7 @@ def _image(case: Case) -> Broken | None:
 
 
 def _another_image(case: Case, words: str) -> Manifest | None:
-    """A task that gives the VM other images instead of those that the words name; None if they name none."""
+    """A task that replaces the images that the words name; None if they name none."""
     changes = {
         f"/template/spec/volumes/{index}/containerDisk/image": "IMAGE"
         for index, volume in enumerate(case.declared_spec.get("volumes") or ())

@@ -77,7 +77,7 @@ def _policy(_case: Case, evidence: Evidence, found: re.Match[str]) -> Broken:
 
 
 def _constraint(case: Case, evidence: Evidence, _found: re.Match[str]) -> Broken:
-    """On OpenShift a SecurityContextConstraint has to permit the pod; virt-operator creates that of virt-controller."""
+    """On OpenShift, a SecurityContextConstraint has to permit the pod; virt-operator creates virt-controller's."""
     place = case.kubevirt_namespace
     operator = ("delete", "pod", "--selector", "kubevirt.io=virt-operator")
     return Broken(

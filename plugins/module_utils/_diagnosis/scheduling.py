@@ -302,7 +302,7 @@ _OBSTACLES: Final = (
 def _explained(case: Case, groups: Sequence[tuple[str, list[str]]], evidence: Evidence) -> tuple[str, Manifest | None]:
     """The remedy for what keeps the pod off the best node, or, if that is not known, for kube-scheduler's words."""
     closed = [([reason for reason in reasons if not _is_open(reason)], len(reasons)) for _node, reasons in groups]
-    # The node that lacks the least is the one to mend; those that take no guests at all come last.
+    # The node that lacks the least is the one to mend; nodes that take no guests at all come last.
     closed.sort(key=lambda found: (any(map(_TAINT.fullmatch, found[0])), len(found[0]), found[1]))
     texts = closed[0][0] if closed else [evidence.message]
     missing = task("What is missing?", f"{OURS}capacity_info", **case.selection, checks=["placement"])

@@ -23,7 +23,7 @@ def last_failure(case: Case) -> Evidence | None:
 
 
 def explained(evidence: Evidence) -> tuple[Symptom, str]:
-    """The cause of a failure, and the problem in words, those of the failure last."""
+    """The cause of a failure, and the problem in words, which end with the failure's own."""
     cause, text = cause_of(evidence.message), one_line(evidence.message)
     return cause, f"{cause.problem}: {text}" if cause.problem else text
 

@@ -47,7 +47,7 @@ _SHAPE: Final = {"bounds": _TEXTS, "sizes": {"*": Mapping}, "machines": [_RECORD
 class Given(NamedTuple):
     """A record of what a machine was given.
 
-    id, source, name, uuid, folder: those of the machine, the folder when it first came.
+    id, source, name, uuid, folder: of the machine; the folder is the one in which it was first seen.
     names: NAMESPACE/NAME of its VM, the current one first. sizes: its need → instancetype. preferences: what its
     source said of the guest → preference, "" for none. parts: name of a volume, network or device → its key in the
     source. deployed: whether the VM of the current name is on the cluster.
@@ -82,7 +82,7 @@ class Given(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """All that is remembered. given: by the identities of machines, of those that left the source too.
+    """The memory of earlier runs. given: by the identities of machines, including machines that left the source.
 
     owners: NAMESPACE/NAME → identity of the machine that has or had it; "" for a VM that is no machine's.
     sizes: specs of new sizes by name. bounds: the rules for sizes in the last run, none if they are not known.
@@ -145,7 +145,7 @@ def remembered(
 ) -> Memory:
     """The memory for machines.
 
-    named: identities of the machines whose VMs the rules name. namespaces: those of the rules. previous: `assignments`
+    named: identities of the machines whose VMs the rules name. namespaces: of the rules. previous: `assignments`
     of an earlier proposal, or the whole; None for none. existing: the VMs of the cluster, see `existing_of`; None if
     they are not known. anew: what of it does not count. Raises FieldError where two sources of memory disagree, or
     where it is not clear whose a name is.
@@ -197,7 +197,7 @@ def remembered(
 
 
 def _assignments_of(previous: Any) -> Any:
-    """`assignments` of a proposal, or those that the annotations in a written list of VMs have."""
+    """`assignments` of a proposal, or as the annotations in a written list of VMs have them."""
     if not isinstance(previous, Mapping):
         return {} if previous is None else previous
     if isinstance(previous.get(VMS), (list, tuple)):
@@ -272,7 +272,7 @@ def _grouped(
     namespaces: Collection[str],
     warnings: list[str],
 ) -> dict[str, list[Given]]:
-    """The VMs by the identities of their machines; "" for those that are no machine's."""
+    """The VMs by the identity of their machine; "" for VMs of no machine."""
     by_id: dict[str, list[str]] = {}
     for key, machine in listed.items():
         by_id.setdefault(_without(*_key(machine)), []).append(key)
@@ -300,7 +300,7 @@ def _grouped(
 
 
 def _is_vm_of(vm: Given, machine: Machine, given: Given | None) -> bool:
-    """Whether a VM is that of a machine with the same ID, if the source of one of both is not known.
+    """Whether a VM belongs to a machine with the same ID, if the source of either is not known.
 
     Another estate of the cluster may have the ID too.
     """
@@ -379,7 +379,7 @@ def _owners(given: Mapping[str, Given]) -> dict[str, str]:
 
 
 def written(given: Iterable[Given], memory: Memory) -> list[dict[str, Any]]:
-    """The list for the next run: the machines, and those that left the source. A rule may take a name of these."""
+    """The list for the next run: the machines, and machines that left the source, whose names a rule may take."""
     now = {identity(record): record for record in given}
     taken = {name for record in now.values() for name in record.names[:1]}
     left = {

@@ -11,7 +11,7 @@ from typing import Final
 
 from .._resolver.api.name_rules import LONGEST_LABEL
 
-# CDI and KubeVirt append the names of volumes to that of a VM.
+# CDI and KubeVirt append the name of a volume to the name of its VM.
 _LONGEST: Final = 52
 
 

@@ -1,4 +1,4 @@
-"""The names of the VMs of machines: what they have, what the rules say, and new ones."""
+"""The names of the machines' VMs: existing ones, names from the rules, and new ones."""
 
 from __future__ import annotations
 

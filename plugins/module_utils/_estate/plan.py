@@ -1,4 +1,4 @@
-"""A machine on its way to a VM: its namespace, its preference, and what it needs."""
+"""A machine on its way to a VM: its namespace, its preference, and its needs."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def _adds_tpm(machine: Machine, spec: Manifest) -> bool:
 
 
 def _explicit_options(machine: Machine, spec: Manifest, reasons: list[str]) -> dict[str, Any]:
-    """Options of the VM for what the source has and the preference does not give. Adds reasons.
+    """Options of the VM for devices and firmware of the source that the preference does not set. Adds reasons.
 
     A VM's own fields come before its preference, see applyFirmwarePreferences and applyDevicePreferences of KubeVirt.
     """

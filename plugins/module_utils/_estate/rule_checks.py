@@ -17,7 +17,7 @@ from .sizing import Catalog
 
 
 class There(NamedTuple):
-    """The names of objects on the cluster; None for those that are not known."""
+    """The names of objects on the cluster; None for a kind whose objects are not known."""
 
     namespaces: Collection[str] | None = None
     storage_classes: Collection[str] | None = None

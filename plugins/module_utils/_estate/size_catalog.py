@@ -46,12 +46,12 @@ class Size(NamedTuple):
 
     @property
     def meaning(self) -> tuple[SizeClass, int, int, bool]:
-        """All that a machine may need of it, and whether it has more."""
+        """The values that decide whether a machine fits; of two sizes with equal values, either will do."""
         return self.size_class, self.vcpus, self.memory, self.special
 
 
 def sizes_of(manifests: Iterable[Manifest], series: str, release: Release) -> dict[str, Size]:
-    """The active cluster-wide instancetypes by name, without those of the series that an earlier run proposed."""
+    """The active cluster-wide instancetypes by name, without the series that an earlier run proposed."""
     return {
         name_of(manifest): _size(name_of(manifest), spec, manifest)
         for manifest, spec in _active(manifests, INSTANCETYPE, release)
@@ -67,7 +67,7 @@ def preferences_of(manifests: Iterable[Manifest], release: Release) -> dict[str,
 def _active(
     manifests: Iterable[Manifest], field: MatcherField, release: Release
 ) -> Iterator[tuple[Manifest, Manifest]]:
-    """The active cluster-wide objects with their canonical specs; without those that no cluster stores."""
+    """The active cluster-wide objects that a cluster would store, with their canonical specs."""
     for manifest in manifests:
         if manifest.get("kind") == field.cluster_kind and is_active(manifest):
             with suppress(FieldError):

@@ -27,13 +27,13 @@ class MachineNeed(NamedTuple):
 def fewest_sizes(needs: Iterable[MachineNeed], waste: Fraction) -> dict[Any, tuple[int, ...]]:
     """The sizes of each group, ascending: as few as keep each machine under a bound, and of these the least waste.
 
-    waste: the most additional memory of a machine, as a share of what it needs.
+    waste: the most additional memory of a machine, as a share of its need.
     """
     return {group: _fewest(_MemoryCounts(counts), waste) for group, counts in _counted(needs).items()}
 
 
 def least_waste_sizes(needs: Iterable[MachineNeed], max_sizes: int) -> dict[Any, tuple[int, ...]]:
-    """The sizes of each group, ascending: those that waste the least memory in total.
+    """The sizes of each group, ascending, that waste the least memory in total.
 
     max_sizes: the number of sizes of all groups; each group gets at least one.
     """
@@ -74,7 +74,7 @@ class _MemoryCounts:
         return self.memories[end - 1] * number - (self._totals[end] - self._totals[start])
 
     def extended(self, choice: _SizeChoice, start: int, end: int) -> _SizeChoice:
-        """A choice for the amounts before start, with one more size for those from there to end."""
+        """The choice for the amounts before start, with one more size for the amounts from start to end."""
         return choice[0] + self.waste(start, end), (*choice[1], self.memories[end - 1])
 
 
@@ -89,9 +89,9 @@ def _best(amounts: _MemoryCounts, max_sizes: int) -> tuple[int, ...]:
 
 
 def _with_one_more_size(amounts: _MemoryCounts, layer: Sequence[_SizeChoice], count: int) -> list[_SizeChoice]:
-    """The best choices by end, with one more size than those of a layer.
+    """The best choices by end, with one more size than the choices of a layer.
 
-    The best start never decreases with the end, so the best one of an end in the middle bounds those of all others.
+    The best start never decreases with the end, so the best start of a middle end bounds the starts of all other ends.
     """
     length = len(amounts.memories)
     result = list(layer)

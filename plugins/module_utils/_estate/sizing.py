@@ -26,7 +26,7 @@ class Catalog:
     """The instancetypes to choose from, and whether KubeVirt accepts them with preferences; each is computed once."""
 
     def __init__(self, manifests: Sequence[Manifest], rules: Rules, release: Release, memory: Memory) -> None:
-        # Right-sizing moves VMs among the instancetypes that there are, those of an earlier run too.
+        # Right-sizing moves VMs among existing instancetypes, including the ones of an earlier run.
         series = "" if rules.rightsize and not rules.new_sizes else rules.series
         self.sizes = sizes_of(manifests, series, release)
         # New sizes of earlier runs by name, as they are on the cluster if they are there.

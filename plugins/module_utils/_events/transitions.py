@@ -14,7 +14,7 @@ from .facts import BEGINNINGS, DELETED, MENDED, RUNNING, TRANSITIONS, VMFacts
 
 Event = dict[str, Any]
 
-# Half a UUID is enough: an id is compared only with those of the same VM and transition. A digest is compared only with
+# Half a UUID is enough: an id is compared only with ids of the same VM and transition. A digest is compared only with
 # the one of the last event, so a quarter of it is enough.
 _ID: Final = 32
 _DIGEST: Final = 8
@@ -23,7 +23,7 @@ _DIGEST: Final = 8
 class LastEvent(NamedTuple):
     """The last event of a transition of a VM.
 
-    holds: whether the state lasts. digest: that of `Fact.what`. id: the event's id.
+    holds: whether the state lasts. digest: of `Fact.what`. id: the event's id.
     """
 
     holds: bool

@@ -153,7 +153,7 @@ def as_data(limit: Limit) -> Manifest:
 
 
 def limit_from_data(data: Any) -> Limit | None:
-    """The limit of `as_data`; None for anything else, such as that of another release of this collection."""
+    """The limit from `as_data`; None for anything else, such as a limit of another release of this collection."""
     if not isinstance(data, dict) or not isinstance(data.get("name"), str) or data.keys() - set(Limit._fields):
         return None
     return Limit(**data)

@@ -151,9 +151,9 @@ def begin(rollout: Rollout, now: str) -> list[str]:
 
 
 def next_wave(rollout: Rollout, remaining: Sequence[str], down: Collection[str]) -> list[str]:
-    """The VMs of a batch that may be changed now, of those that are left; [] if others have to come up first.
+    """The remaining VMs of a batch that may be changed now; [] if others have to come up first.
 
-    down: all VMs that are down now and count. To restart a VM that is down takes no room.
+    down: all VMs that are down now and count. A VM that is down already can be restarted without adding to them.
     """
     free = [label for label in remaining if label in down or not rollout.vms[label]["touched"]]
     others = [label for label in remaining if label not in free]

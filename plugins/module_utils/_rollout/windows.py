@@ -85,7 +85,7 @@ class MaintenanceSchedule(NamedTuple):
 
     def _shown(self, moment: datetime) -> str:
         local = moment.astimezone(self.zone)
-        # Python's names of days are those of the user's language.
+        # Python names days in the user's language.
         return f"{DAYS[local.weekday()][:3].title()} {local:%Y-%m-%d %H:%M} {self.zone_name}"
 
 

@@ -32,8 +32,8 @@ def with_recorded_names(vm: Manifest, live: Manifest | None) -> Manifest:
 def as_expanded(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Manifest:
     """A declared VM with the values of its instancetype and preference.
 
-    live: the VM that is there, or None. It keeps what it has captured or recorded. Raises KubeVirtError for an object
-    that cannot be read, and as KubeVirt refuses the VM with it.
+    live: the existing VM, or None; it keeps the values that it has captured or recorded. Raises KubeVirtError for an
+    object that cannot be read, and if KubeVirt refuses the VM with it.
     """
     release = cluster.release
     inferred = infer.infer(canonical_vm(vm, release), cluster.objects, release)

@@ -35,7 +35,7 @@ class SnapshotGoal:
     vm: the VM, None if it does not exist. snapshot: the name of the snapshot, "" to clone the VM as it is. source: the
     snapshot to restore or clone. target: the name of the VM that is restored or made. target_exists: there is a VM of
     that name. stop: the task may stop the VM. pinned: it pinned the revisions of the VM. deleted: the snapshots that
-    it deleted because others suffice. revisions: those of the VM or the target afterwards, by matcher, if known.
+    it deleted because others suffice. revisions: of the VM or the target afterwards, by matcher, if known.
     """
 
     state: str
@@ -106,8 +106,9 @@ def status_facts(snapshot: Manifest) -> dict[str, Any]:
 def superfluous(
     snapshots: Iterable[Manifest], vm: Manifest, keep: Keep, now: datetime, in_use: Collection[str]
 ) -> list[Manifest]:
-    """The snapshots to delete, oldest first: only those that this collection took of this very VM, and only once they
-    have ended. One that failed does not count as one of the newest. in_use: the names of those to leave alone.
+    """The snapshots to delete, oldest first: only ended ones that this collection took of this very VM.
+
+    A failed snapshot does not count as one of the newest. in_use: the names of snapshots to leave alone.
     """
     uid, name = vm["metadata"]["uid"], vm["metadata"]["name"]
     own = [item for item in snapshots if labels_of(item).get(SNAPSHOT_LABEL) == uid]

@@ -1,4 +1,4 @@
-"""The revisions of a VM before it is copied, and those of its copy."""
+"""The revisions of a VM before it is copied, and of its copy."""
 
 from __future__ import annotations
 

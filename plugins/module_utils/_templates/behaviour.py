@@ -1,4 +1,4 @@
-"""The differences between KubeVirt's releases for templates, as rows like those of `_resolver.api.behaviour`."""
+"""The differences between KubeVirt's releases for templates, as rows like in `_resolver.api.behaviour`."""
 
 from __future__ import annotations
 

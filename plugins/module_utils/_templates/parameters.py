@@ -121,7 +121,7 @@ def _add_requested(values: dict[str, str], requested: set[str], matched: Mapping
 
 
 def _pairs(template: Any, live: Any) -> Iterator[tuple[str, str]]:
-    """The texts of a template's VM with those that a live VM has in their places."""
+    """The texts of a template's VM, each with the text in its place in a live VM."""
     if isinstance(template, str):
         if isinstance(live, str):
             yield template, live

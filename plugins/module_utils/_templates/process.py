@@ -217,7 +217,7 @@ def _process(
 
 
 def _values(declared: list[dict[str, Any]], seed: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The values of all parameters, and of those that are generated."""
+    """The values of all parameters, and of the generated ones alone."""
     values: dict[str, str] = {}
     generated: dict[str, str] = {}
     for index, parameter in enumerate(declared):

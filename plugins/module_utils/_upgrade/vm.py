@@ -230,8 +230,7 @@ class Admission(NamedTuple):
 class Admissions(NamedTuple):
     """The answers of admission to VMs before and after an upgrade, and the quotas that it affects.
 
-    vms: (namespace, name) → Admission. quotas: those that the upgrade affects; see check.check_quotas. They also
-    have fits_before.
+    vms: (namespace, name) → Admission. quotas: as of check.check_quotas, only affected ones, each with fits_before.
     """
 
     vms: dict[tuple[str, str], Admission]

@@ -21,7 +21,7 @@ from .direct_execution import environment_of, execute_directly, module_of
 from .kubeconfig import on_controller
 
 VARIABLE: Final = "virtshape_"
-"""What the host variables of the connection begin with; the option follows."""
+"""The prefix of the host variables of the connection, before the name of the option."""
 _CONNECTION: Final = (*AUTH, "retry_timeout")
 # Options that name a cluster.
 _CLUSTER: Final = ("kubeconfig", "context", "host")
@@ -128,8 +128,10 @@ def _repeated(task: Any, task_vars: Mapping[str, Any]) -> str:
 
 
 def _hide(results: Any) -> None:
-    """Hides the results of objects. Ansible takes a list `results` for those of a loop, of which ansible-core 2.19 and
-    later hide only the marked ones."""
+    """Hides the results of objects.
+
+    Ansible takes a list `results` for the results of a loop. From 2.19 on, ansible-core hides only marked ones.
+    """
     for result in results if isinstance(results, list) else ():
         if isinstance(result, dict):
             result["_ansible_no_log"] = True

@@ -111,7 +111,7 @@ def _boolean(value: Any) -> bool:
 
 
 def _interpreter(action: ActionBase, task_vars: Mapping[str, Any]) -> Any:
-    """The Python that is set for the module; None if Ansible would look for one, which may lack what modules need."""
+    """The Python interpreter set for the module; None if Ansible would discover one, which may lack libraries."""
     host = task_vars
     if action._task.delegate_to:
         host = (task_vars.get("ansible_delegated_vars") or {}).get(action._task.delegate_to) or {}

@@ -58,7 +58,7 @@ class Comparison:
     """The changes of a revision against an earlier one.
 
     pairs: the objects of both, as they update the earlier ones. base_lookup, head_lookup: the objects of a revision and
-    those of the cluster. A VM that is not halted is assumed to run as the base declares it.
+    of the cluster. A VM that is not halted is assumed to run as the base declares it.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ def _by_item(fields: Iterable[str]) -> list[str]:
 
 
 def _written_at(vm: Manifest, before: Manifest, fields: Sequence[str]) -> str:
-    """Where a VM writes the first of the fields of its guest that it writes; else the matcher that it changes."""
+    """The path of the first of these fields that a VM sets itself; else of the matcher that it changes."""
     for field in fields:
         path, value = "spec.template.spec", value_at(vm, ("spec", "template", "spec"))
         for step in field.split("."):

@@ -34,7 +34,7 @@ class DeclaredSource(NamedTuple):
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels that it gets, without those with a template."""
+        """The labels of the object, without values that are templates."""
         result = {}
         for matcher_field in MATCHER_FIELDS:
             matcher = self.options.get(matcher_field.name)

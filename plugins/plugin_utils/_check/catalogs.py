@@ -85,7 +85,7 @@ def _objects(sources: Sequence[LocatedDocument], release: Release) -> list[Check
 
 
 def _entry(content: Manifest, reason: str) -> tuple[str, ...]:
-    """Where a definition has the entry that an error names; () if it names none."""
+    """The path of the entry of a definition that an error names; () if it names none."""
     named = _OBJECT.match(reason)
     if named is not None:
         return _path(content, named["matcher"], named["name"])
@@ -106,7 +106,7 @@ def _steps(content: Any, text: str) -> Iterator[str]:
 
 
 def _path(content: Manifest, matcher: str, name: str) -> tuple[str, ...]:
-    """Where a definition has an object; () for one of a version that is written elsewhere."""
+    """The path of an object in a definition; () if the definition does not contain it."""
     if matcher == INSTANCETYPE.name:
         series, _dot, size = name.rpartition(".")
         paths = [("series", series, "sizes", size)]

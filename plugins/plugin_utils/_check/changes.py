@@ -97,7 +97,7 @@ def _hides_objects(finding: LocatedFinding, labels: set[str]) -> bool:
 
 
 class Changes(NamedTuple):
-    """The objects of which only one revision has the name, and those that differ, with the earlier one."""
+    """The objects that differ between two revisions; the changed ones with their earlier manifest."""
 
     added: list[CheckedObject]
     changed: list[tuple[CheckedObject, Manifest]]
@@ -134,7 +134,7 @@ def _written_metadata(manifest: Manifest) -> tuple[Any, Any]:
 
 
 def findings(found: Changes, base: Sequence[CheckedObject], absent: Collection[ObjectKey]) -> Iterator[LocatedFinding]:
-    """Findings about new and deleted objects, and about changes of VMs besides those of their guests.
+    """Findings about new and deleted objects, and about changes of VMs that are no changes of their guests.
 
     absent: the VMs that tasks delete. A task that is gone leaves its VM.
     """
@@ -213,7 +213,7 @@ def _with_disks(vm: Manifest, words: str) -> str:
 
 
 def _templates(vm: Manifest) -> dict[str, Manifest]:
-    """The templates of a VM's disks by name; {} for those that no cluster accepts."""
+    """The templates of a VM's disks by name; {} if no cluster accepts them."""
     try:
         schema.canonical(_SPEC_TYPES[VM], {"dataVolumeTemplates": templates_of(vm)})
         return {name_of(template): template for template in templates_of(vm) if template and name_of(template)}

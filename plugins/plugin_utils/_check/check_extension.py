@@ -31,7 +31,7 @@ class CheckExtension:
         return None
 
     def creates(self, source: LocatedDocument, namespace: str) -> Iterable[Manifest]:
-        """The objects that the cluster gets by a document, besides those that it shows. namespace: the default."""
+        """The objects that a document creates without showing them. namespace: the default."""
         return ()
 
     def decide(

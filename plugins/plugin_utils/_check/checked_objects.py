@@ -1,4 +1,4 @@
-"""The objects of a repository in the current API version, and those of a cluster that they may refer to."""
+"""The objects of a repository in the current API version, and the objects of a cluster that they may refer to."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def has_name(manifest: Manifest) -> bool:
 
 
 class KnownObjects:
-    """The objects of a repository and those of the cluster, as a cluster would have them."""
+    """The objects of a repository and of the cluster, as a cluster would have them."""
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
         # Nothing refers to an object without a name.

@@ -30,7 +30,7 @@ _DEFAULT: Final = "default"
 def findings(
     objects: Sequence[CheckedObject], files: Mapping[ObjectKey, str], lookup: KnownObjects
 ) -> Iterator[LocatedFinding]:
-    """Findings about the VMs in files, beside each other, beside what files declare, and beside those of the cluster.
+    """Findings about VMs in files that collide with each other, with other objects of files, or with the cluster's VMs.
 
     Files may be for different clusters, so only VMs of one file surely meet.
     """

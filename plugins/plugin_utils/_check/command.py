@@ -74,10 +74,10 @@ class _Cluster(NamedTuple):
 class _Objects(NamedTuple):
     """The objects of some paths, and what is known about them.
 
-    repository: the files. objects: the objects in them. labels: their labels and those of malformed objects → files.
+    repository: the files. objects: the objects in them. labels: the labels of all objects, malformed ones too → files.
 
-    unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. keys: the
-    keys of all objects in the paths, whatever their kind. findings: about the form of files and objects.
+    unchecked: the kinds of objects that cannot be judged. lookup: the objects of the paths and of the cluster. keys: of
+    all objects in the paths, whatever their kind. findings: about the form of files and objects.
     """
 
     repository: sources.Repository
@@ -103,7 +103,7 @@ class _Judged(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the check and returns an exit code."""
     options = _parser().parse_args(arguments)
-    # Trees, which reference counting frees: the collector would walk those of thousands of VMs again and again.
+    # Reference counting frees these trees; the collector would walk the trees of thousands of VMs again and again.
     gc.set_threshold(*_COLLECTIONS)
     try:
         report = check(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
@@ -223,7 +223,7 @@ def _unjudged(objects: _Objects, others: _Objects) -> changes.Unjudged:
 
 
 def _located(findings: Sequence[LocatedFinding], repositories: Sequence[sources.Repository]) -> list[LocatedFinding]:
-    """The findings with their lines, and without secrets. repositories: those of the paths come first."""
+    """The findings with their lines, and without secrets. repositories: the repositories of the paths come first."""
     documents = [source for repository in repositories for source in repository.sources]
     texts = {file: text for repository in repositories for file, text in repository.texts.items()}
     starts = {place: line for repository in repositories for place, line in repository.starts.items()}
@@ -301,7 +301,7 @@ def _all_decided(
 
 
 def _labels(found: Iterable[CheckedObject], made: Iterable[LocatedFinding]) -> list[tuple[str, str]]:
-    """The labels of the objects with their files, also of those that are too wrong to be judged."""
+    """The labels of the objects with their files, also of objects that are too malformed to be judged."""
     judged = {result.location for result in found}
     labels = [
         (result.label, result.location.file) for result in found if result.manifest["kind"] != checked_objects.REVISION
@@ -326,7 +326,7 @@ def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManife
 
 
 def _created(source: sources.LocatedDocument, namespace: str) -> list[Manifest]:
-    """The objects that the cluster gets by a document, besides those that it shows."""
+    """The objects that a document creates without showing them."""
     return [manifest for extension in EXTENSIONS for manifest in extension.creates(source, namespace)]
 
 

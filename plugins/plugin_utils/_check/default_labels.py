@@ -83,7 +83,7 @@ def findings(declared: CheckedObject, lookup: KnownObjects, release: Release) ->
 
 
 def label_findings(labels: Mapping[str, str], lookup: KnownObjects, release: Release) -> Iterator[Finding]:
-    """Findings about labels, with the label as field. Nothing is said of those with placeholders."""
+    """Findings about labels, with the label as field; none about labels with placeholders."""
     labels = {label: value for label, value in labels.items() if is_known(value)}
     for label, value in labels.items():
         if label.startswith(LABEL_PREFIX) and label not in VOLUME_LABELS:
@@ -146,9 +146,9 @@ def added_to(known: KnownObjects, manifests: Iterable[Manifest]) -> list[Manifes
 
 
 def followed(known: KnownObjects) -> list[Manifest]:
-    """The DataSources that point to others, as those that they point to: CDI copies the labels.
+    """Each DataSource that points to another one, replaced by its target: CDI copies the labels.
 
-    It follows none into another namespace.
+    CDI follows no pointer into another namespace.
     """
     return [
         _target(manifest, known, _LONGEST_CHAIN)

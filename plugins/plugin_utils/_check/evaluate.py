@@ -299,7 +299,7 @@ def shown_change(change: dict[str, Any]) -> str:
 
 
 def _is_within(field: str, wrong: Iterable[str]) -> bool:
-    """Whether a field is among those that are wrong, in one or around one."""
+    """Whether a field is a wrong one, or is inside or around a wrong one."""
     # KubeVirt repeats a part of the path for the name of a disk, and calls the run strategy by its older name.
     field = re.sub(r"disks\.(?=domain\.devices\.disks)", "", field).replace("spec.running", "spec.runStrategy")
     return bool(field) and any(_overlap(field, path) or _overlap(field, _without_indexes(path)) for path in wrong)

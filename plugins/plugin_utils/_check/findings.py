@@ -50,7 +50,7 @@ class Location(NamedTuple):
     file: the path as named or found.
 
     document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
-    document itself. line: the number from 1, or 0 if it is not known; `with_lines` finds those in YAML.
+    document itself. line: the number from 1, or 0 if it is not known; `with_lines` finds it in YAML.
     """
 
     file: str

@@ -188,7 +188,7 @@ def _as_written(value: Any) -> Any:
 
 
 def _location(name: str, own: Variables, written: list[tuple[Location, Variables]]) -> Location | None:
-    """Where a host's variable is written: with the host if that says the same, else with a group."""
+    """The location of a host's variable: of the host if it sets the value itself, else of a group."""
     equal = [location for location, value in written if value == own]
     host_vm = [location for location in equal if name in location.path or _host_of_variables(location) == name]
     return next(iter(host_vm or equal), None)

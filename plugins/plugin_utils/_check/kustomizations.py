@@ -37,7 +37,7 @@ class _Object(NamedTuple):
 
 
 class _Patch(NamedTuple):
-    """A patch. target: the selectors of its objects; None for those that its content names. file: "" if inline."""
+    """A patch. target: the selectors of its objects; None if its content names the object. file: "" if inline."""
 
     content: Any
     target: Mapping[str, Any] | None
@@ -160,7 +160,7 @@ class Kustomized:
             return []
 
     def _with_patch(self, objects: Iterable[_Object], patch: _Patch) -> Iterator[_Object]:
-        """The objects with a patch, without those that it deletes. One that does not fit changes nothing."""
+        """The objects after a patch, without the deleted ones. A patch that does not fit changes nothing."""
         for item in objects:
             if not _is_selected(item.manifest, patch):
                 yield item

@@ -15,7 +15,7 @@ from .checked_objects import REVISION, CheckedObject, has_name
 
 
 class Matching(NamedTuple):
-    """The objects of both revisions, with the earlier manifest, and those of one of them."""
+    """The objects of both revisions, with the earlier manifest, and the objects of only one."""
 
     pairs: list[tuple[CheckedObject, Manifest]]
     added: list[CheckedObject]
@@ -31,8 +31,8 @@ def match(
 ) -> Matching:
     """The objects with one kind, namespace and name, wherever they are.
 
-    Several of one name, such as those of several clusters, are matched by their files below the roots, the rest in
-    order. extensions: of the check.
+    Several objects with one name, for example of several clusters, are matched by their files below the roots, the rest
+    in order. extensions: of the check.
     """
     before, after = _by_key(base, base_roots), _by_key(head, head_roots)
     result = Matching([], [], [])

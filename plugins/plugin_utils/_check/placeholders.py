@@ -60,7 +60,7 @@ _ROOTS: Final = ("", "spec", "metadata", "spec.template", "spec.template.spec", 
 _OF_FIELDS: Final = ("invalid", "lost-field", "not-found", "deprecated", "obsolete")
 _MISSING: Final = "missing"
 _INDEX: Final = re.compile(r"\[\d+\]")
-# Entries of these lists name those of others. KubeVirt's messages have their index, or none, or another spelling.
+# Entries of these lists name entries of other lists. KubeVirt's messages give the index, no index, or another spelling.
 _LINKED: Final = re.compile(r"dataVolumeTemplate|volumes|disks|filesystems|networks|interfaces")
 _LINK: Final = re.compile(rf"(?:{_LINKED.pattern}).*[nN]ame$")
 
@@ -168,7 +168,7 @@ class Placeholders:
         return _VALUES_OF.get(path, _VALUES.get(expression, (value, value)))[self.run]
 
     def notes(self, labels: dict[Location, str]) -> Iterator[LocatedFinding]:
-        """The notes about objects with unknown fields. labels: those of the objects."""
+        """The notes about objects with unknown fields. labels: of the objects."""
         for location, label in labels.items():
             unknown = self._unknown.get(location[:3], _KNOWN)
             noted = (field for field in (*unknown.fields, *unknown.open) if not _is_unnoted(field))
@@ -234,7 +234,7 @@ def _key(finding: LocatedFinding) -> tuple[Any, ...]:
 
 
 def _leads(path: str, field: str) -> bool:
-    """Whether a path is that of a field or of something around it."""
+    """Whether a path leads to a field, or to something around it."""
     return field.startswith(path) and field[len(path) :][:1] in ("", ".", "[")
 
 

@@ -39,7 +39,7 @@ _BUILTIN: Final = (("ServiceAccount", "default"), ("PriorityClass", "system-"))
 
 
 def declared_keys(manifests: Iterable[Manifest], namespace: str) -> Iterator[ObjectKey]:
-    """The keys of objects, and of those that become of them. namespace: the default of objects."""
+    """The keys of objects, and of the objects that a cluster makes of them. namespace: the default of objects."""
     for manifest in manifests:
         metadata = manifest.get("metadata")
         if not isinstance(metadata, dict) or not metadata.get("name"):

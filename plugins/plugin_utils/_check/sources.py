@@ -122,7 +122,7 @@ def read_repository(paths: Iterable[str], stdin: bytes = b"", placeholders: Plac
 
 
 def _files(folder: Path, with_templates: bool) -> Iterator[Path]:
-    """The files of a folder that look readable. with_templates: also those that are YAML only when rendered."""
+    """The files of a folder that look readable. with_templates: also files that are YAML only when rendered."""
     for file in regular_files(folder, _is_entered):
         if _looks_readable(file, with_templates) and (with_templates or not _is_of_chart(file)):
             yield file
@@ -191,7 +191,7 @@ def _looks_readable(file: Path, with_templates: bool) -> bool:
 
 
 def is_containerfile(file: str) -> bool:
-    """Whether the name is that of a Containerfile: Dockerfile, or fedora.containerfile."""
+    """Whether a file has the name of a Containerfile, such as Dockerfile or fedora.containerfile."""
     return Path(file).name.lower().rpartition(".")[2] in _CONTAINERFILES
 
 
@@ -231,7 +231,7 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
 
 
 def _read_documents(repository: Repository, file: str, content: bytes, severity: str) -> list[Document]:
-    """The documents of a file; those that can be read if others cannot. Raises TextError."""
+    """The documents of a file; without the unreadable ones, if there are others. Raises TextError."""
     placeholders = repository.placeholders
     parsed = _NEXT_OBJECT.sub(b"}\n--- {", content) if content.startswith(b"{") else content
     has_defaults = placeholders is not None and b"${" in content
@@ -265,7 +265,7 @@ def _read_documents(repository: Repository, file: str, content: bytes, severity:
 def _readable_documents(
     repository: Repository, file: str, content: bytes, severity: str, error: TextError
 ) -> list[Document]:
-    """The documents beside those that are not YAML, as kubectl applies them. Raises TextError if there are none."""
+    """The documents that are YAML, without the others, as kubectl applies them. Raises TextError if none is."""
     starts = [0, *(match.start() for match in _SEPARATOR.finditer(content))]
     result, broken = [], list[str]()
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(content)])):
@@ -348,7 +348,7 @@ def mapping_items(
 
 
 def kinds_in(text: str) -> list[str]:
-    """The kinds of the objects in a text that is not YAML, by the indentation of objects, and of those in a list."""
+    """The kinds of the objects in a text that is not YAML, found by indentation; also of objects in a list."""
     return _KIND.findall(text)
 
 

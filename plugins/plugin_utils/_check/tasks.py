@@ -259,7 +259,7 @@ def add_linked_files(repository: Repository) -> Links:
 
 
 def manifests_of(source: LocatedDocument, links: Links) -> Iterator[SourceManifest]:
-    """The manifests of a document, those in its tasks, and those of a file for the task that takes it."""
+    """The manifests of a document: its own, the manifests in its tasks, and in a file that a task takes."""
     options = links.get(source.location.file)
     for item in manifests([source]):
         if options is None:

@@ -102,7 +102,7 @@ class _Expansion:
         self._parts: tuple[Leaves, ...] | None = None
 
     def paths(self) -> list[Path]:
-        """The fields to list: those of the expansion, and those of the VM that it removed."""
+        """The fields to list: all fields of the expansion, and the VM's fields that the expansion removed."""
         blank = _leaves(self._canonical({}))
         own_leaves, written = _leaves(self.own), self.written()
         shown = [

@@ -10,9 +10,9 @@ from ...module_utils._resolver.api.manifest import Manifest
 
 
 def limit_columns(written: Any, returned: Any, objects: list[Manifest]) -> list[Limit]:
-    """The limits that a user wrote, else those that catalog_info returned.
+    """The limits that a user wrote; without any, the limits that catalog_info returned.
 
-    objects: the catalog. Raises CatalogError for what a user wrote, TypeError for what no module returned.
+    objects: the catalog. Raises CatalogError for invalid limits of a user, TypeError if no module returns such limits.
     """
     if written:
         return parse(written, objects)

@@ -26,9 +26,9 @@ Check = Callable[[Any], Any]
 def vm_filter(compute: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
     """A filter for one VM or a list of VMs.
 
-    compute: called with (vm, overrides, objects, release) and the options that `checks` names. The release is that of
-    the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another. Without `objects`, those of the
-    built-in catalog count.
+    compute: called with (vm, overrides, objects, release) and the options that `checks` names. The option
+    `kubevirt_version` names the release, otherwise the KubeVirt object of the option `kubevirt` does. Without the
+    option `objects`, the built-in catalog counts.
     checks: option → function that converts its value, or raises ValueError.
     """
 
@@ -106,7 +106,7 @@ def manifests(option: str, value: Any) -> list[dict[str, Any]]:
 
 
 def release_option(kubevirt_version: Any, kubevirt: dict[str, Any] | None = None) -> release.Release:
-    """The release that `kubevirt_version` names, else that of a KubeVirt object; by default the newest known one."""
+    """The release: named by `kubevirt_version`, else by a KubeVirt object, else the newest known one."""
     text = kubevirt_version or version_of(kubevirt or {}) or None
     return release.NEWEST if text is None else check_option("kubevirt_version", text, release.parse_release)
 

@@ -144,8 +144,8 @@ def _evaluated(
 ) -> dict[str, Any]:
     """The result of a filter for a list of VMs. Raises AnsibleFilterError.
 
-    evaluate: placement or check_quotas, with the objects that it takes. The rest are options of the filter: the release
-    is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects are instancetypes,
+    evaluate: placement or check_quotas, with the objects that it takes. The rest are options of the filter:
+    `kubevirt_version` names the release, otherwise the KubeVirt object `kubevirt` does; objects are instancetypes,
     preferences and revisions.
     """
     kubevirt_object = check_option("kubevirt", kubevirt, single_manifest) if kubevirt is not None else None

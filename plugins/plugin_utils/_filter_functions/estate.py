@@ -81,7 +81,7 @@ def estate(
 
 
 def _rules(value: Any) -> Any:
-    """The rules, or those in the text of their file."""
+    """The rules, as given or parsed from the text of their file."""
     if not isinstance(value, str):
         return plain(value) or None
     try:

@@ -169,7 +169,7 @@ def _objects(part: Result) -> list[Result]:
 
 
 def _different(parts: list[Result]) -> Result:
-    """In what a cluster differs from most of them; if as many have another value, from the first of them."""
+    """The clusters whose value differs from the most frequent one; the first counts among equally frequent values."""
     return {
         "kubevirt": _minority_clusters({part["cluster"]: part["kubevirt_version"] for part in parts}),
         "catalogs": [
@@ -201,7 +201,7 @@ def _minority_clusters(values: Mapping[str, Any]) -> list[Result]:
 
 
 def _different_objects(parts: list[Result]) -> list[Result]:
-    """Cluster-wide objects, and those of catalogs, by cluster and difference."""
+    """Cluster-wide objects and objects of catalogs, by cluster and difference."""
     specs: dict[Key, dict[str, Any]] = {}
     for part in parts:
         for item in _objects(part):

@@ -29,7 +29,7 @@ class Endpoint(NamedTuple):
 def interface_address(vmi: Manifest, interface: str | None = None, family: str = "prefer_ipv4") -> str | None:
     """An address of a VMI; None while it has none.
 
-    interface: the name of an interface (which is that of its network), or its name in the guest; None for the first
+    interface: the name of an interface, which its network has too, or its name in the guest; None for the first
     interface of the VMI's spec with an address. family: a key of FAMILIES. Loopback and link-local addresses do not
     count.
     """
@@ -150,7 +150,7 @@ def _pod_labels(vmi: Manifest) -> dict[str, str]:
 
 
 def _target_port(service_port: Manifest, vmi: Manifest) -> int | None:
-    """The guest's port for a port of a Service. Named ports are those of the interfaces."""
+    """The guest's port behind a port of a Service. The VMI's interfaces define the named ports."""
     target = service_port.get("targetPort") or service_port.get("port")
     if isinstance(target, int):
         return target

@@ -140,8 +140,8 @@ def _endpoint(
 ) -> Endpoint | None:
     """The address of a VM for connections; None if it has none.
 
-    services: those that lead to VMIs, by namespace and name of the VMI; filled on demand. is_local: whether the API
-    server is on this machine, as that of a local cluster is; no other cluster can lead to a port of this machine.
+    services: the Services that select a VMI, by its namespace and name; filled on demand. is_local: whether the API
+    server runs on this machine, as in a local cluster. No other cluster's Services lead to its ports.
     """
     vmi = _vmi(vm, lookup)
     if vmi is None or options["address"] == "none":

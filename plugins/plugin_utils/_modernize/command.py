@@ -172,7 +172,7 @@ def _release(version: str | None) -> Release:
 def _read(
     report: ConversionReport, paths: Sequence[str], stdin: bytes, output: str | None, links: Links
 ) -> list[tuple[Path, sources.LocatedDocument]]:
-    """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
+    """(path below the output, document) of each document but the output of an earlier run. Raises UsageError.
 
     Files in a folder that cannot be read, such as templates, are noted. links: gets the files that tasks take.
     """

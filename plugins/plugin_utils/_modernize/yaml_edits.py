@@ -140,7 +140,7 @@ def _plain(node: Any) -> Any:
 
 
 def _end(node: Any) -> int:
-    """Where the node ends; the end of a block collection is that of its last entry."""
+    """The end of a node. A block collection ends with its last entry."""
     if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]

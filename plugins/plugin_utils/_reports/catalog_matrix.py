@@ -24,7 +24,7 @@ _TOTAL: Final = 34
 # The width below which a picture scrolls instead of becoming smaller.
 _READABLE: Final = 960
 
-# Most pairs fit and are pale, so that the others stand out; letters distinguish those without colour.
+# Most pairs fit and are pale, so that the others stand out. Letters say the same to people who see no colours.
 _COLOURS: Final = """
 :root{color-scheme:light dark;--ink:#1d2530;--soft:#5b6675;--line:#9aa5b4;--page:#fff;--row:#e8edf3;--fit:#cde7da}
 @media screen and (prefers-color-scheme:dark){
@@ -125,8 +125,8 @@ def svg(matrix: Matrix, title: str, limits: Sequence[ShownLimit] = ()) -> str:
 def html(matrix: Matrix, title: str, limits: Sequence[ShownLimit] = (), capacity: Sequence[Facts] = ()) -> str:
     """A page with the picture, its legend and the counts.
 
-    limits: the limits of namespaces. capacity: `instancetypes` of capacity_info, to mark those that the nodes of a
-    cluster can run; optional.
+    limits: the limits of namespaces. capacity: `instancetypes` of capacity_info; marks each instancetype that a node of
+    the cluster can run; optional.
     """
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
     return render(

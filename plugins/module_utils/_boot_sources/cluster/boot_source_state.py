@@ -170,7 +170,7 @@ IMPORT: Final = DeclaredKind(_plan_own, probe=_import_state, checks=(Step("check
 
 
 def data_source_kind(unready: set[tuple[str, str]]) -> DeclaredKind:
-    """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
+    """DataSources. unready: the names of DataSources whose volume is not filled yet; they keep their source."""
 
     def plan_data_source(job: DeclareJob, ownership: Ownership) -> Plan:
         planned = plan_object(job, ownership)

@@ -35,7 +35,7 @@ def _grows(claim: str, options: Mapping[str, Any]) -> bool:
 
 
 def _growth(claim: str, options: Mapping[str, Any]) -> str:
-    """How a task lets a claim grow, by an option that exists where the disk is declared."""
+    """The remedy for a claim that is too small, by the option at the place where the disk is declared."""
     if declared := import_options(dict(options)).get(claim):
         return f"set {declared.path}.expand: grow to grow the claim"
     return "resize the claim, or declare the disk by volumes[].import, whose option expand grows it"

@@ -149,7 +149,7 @@ def _counts(needed: Amounts) -> Counts:
 
 
 def untolerated_taints(node: Node, pod: PodInfo) -> Iterator[Manifest]:
-    """The taints of a node that a pod does not tolerate, with that of a node that is marked as unschedulable."""
+    """The taints of a node that a pod does not tolerate; an unschedulable node has a taint for this, too."""
     for taint in (*node.taints, *((UNSCHEDULABLE,) if node.unschedulable else ())):
         if not any(_tolerates(toleration, taint) for toleration in pod.tolerations):
             yield taint

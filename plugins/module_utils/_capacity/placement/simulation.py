@@ -73,8 +73,8 @@ def simulate(
 
 def _capacity(sample: PlacementRequest, empty: PodPlacer, placer: PodPlacer) -> dict[str, Any]:
     """{name, fits, node_count, cluster_node_count, additional_vms, problem}. fits: an empty node could run it.
-    node_count: the number of such nodes. cluster_node_count: that of all nodes. additional_vms: how many more such VMs
-    fit now. problem: what is missing if no node could.
+    node_count: the number of such nodes. cluster_node_count: the number of all nodes. additional_vms: how many more
+    such VMs fit now. problem: what is missing if no node could.
     """
     answer = _answer(empty, sample.pod)
     additional = placer.remaining_pods(sample.pod) if answer["fits"] and not isinstance(sample.pod, str) else 0

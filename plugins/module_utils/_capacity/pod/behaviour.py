@@ -1,4 +1,4 @@
-"""The differences between KubeVirt's releases for pods, as rows like those of `behaviour`."""
+"""The differences between KubeVirt's releases for pods, as rows like in `_resolver.api.behaviour`."""
 
 from __future__ import annotations
 

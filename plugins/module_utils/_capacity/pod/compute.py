@@ -145,7 +145,7 @@ _LIMIT_RATIO: Final = 2.0
 
 
 def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
-    """Sets the memory request if the VM leaves it out: its limit, else what the guest needs.
+    """Sets the memory request if the VM leaves it out: to its limit, else to the memory of the guest.
 
     requests: the VM's own, which are changed.
     """

@@ -62,7 +62,7 @@ def environments(
 
 
 def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest]]:
-    """namespace → the manifests that count in it, in the given order: its own, and those without a namespace.
+    """namespace → the manifests that count in it, in the given order: its own, and manifests without a namespace.
 
     Raises FieldError.
     """

@@ -96,7 +96,7 @@ class _Change(NamedTuple):
 def check_quotas(
     vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: QuotaObjects, running_policy: str = KEEP
 ) -> dict[str, Any]:
-    """{virtual_machines, quotas}: whether each VM fits in addition to those before it, and the sums of all.
+    """{virtual_machines, quotas}: whether each VM fits in addition to the VMs before it, and the sums of all.
 
     A VM fits if its pod is admitted for every order of the LimitRanges; depends_on_order: only for some orders. A VM
     that does not run is started; its other objects count if the VM does not exist yet.
@@ -134,8 +134,8 @@ def check_quotas(
 class _NamespaceQuotas:
     """A namespace's quotas and limit ranges, and what remains of them. objects: only objects of the namespace.
 
-    manifest: the Namespace, if known. shared: AAQ's quotas of several namespaces by name, to which those that apply to
-    this one are added. own: the quotas of the namespace alone.
+    manifest: the Namespace, if known. shared: AAQ's quotas of several namespaces by name; gets the ones that apply to
+    this namespace. own: the quotas of the namespace alone.
     """
 
     def __init__(

@@ -30,8 +30,8 @@ from .results import counted_noun, failed_result, group_warnings, joined_counts
 from .shared_options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 
 CatalogJudge = Callable[[Session, Sequence[Manifest], Sequence[Manifest], Release], "tuple[Result, list[str]]"]
-"""(the session, the objects of the catalog, those that the task declares, KubeVirt's release) → facts for the result,
-and notes.
+"""(the session, the objects of the catalog, the objects that the task declares, KubeVirt's release) → facts for the
+result, and notes.
 """
 
 _KINDS = [matcher_field.name for matcher_field in MATCHER_FIELDS]

@@ -43,7 +43,7 @@ from .shared_options import (
 from .vm_results import refresh_result
 
 StateOf = Callable[[Session, "list[Drift]", Task], Sequence[Job[Drift]]]
-"""What a capability does with VMs for a state of its own: a job for each VM, with its failure."""
+"""Brings VMs into a state that a capability adds. Returns a job for each VM, with its failure."""
 
 _STATES: Final = ("refreshed", "moved", "restored", "pinned", "unpinned", "pruned")
 _SPEC: Final[dict[str, dict[str, Any]]] = {

@@ -74,7 +74,7 @@ class Declaration:
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
-    states: further states of objects. kept: words of results that those of failed objects keep.
+    states: further states of objects. kept: keys of results that results of failed objects keep.
     created: the manifests that a declaration of a new object would send. collisions: the findings about each manifest
     beside the others, where no cluster is asked.
     """
@@ -186,7 +186,7 @@ class Declaration:
         return jobs
 
     def show_warnings(self, jobs: list[DeclareJob], task: Task) -> None:
-        """Adds the warnings about the objects to those of the task."""
+        """Adds the warnings about the objects to the warnings of the task."""
         task.warnings += group_warnings(self._option_warnings(jobs))
         task.warnings += group_warnings((job.label, text) for job in jobs for text in job.warnings)
 
@@ -304,7 +304,7 @@ def _identity(options: Options) -> Options:
 
 
 def _without_none(value: Any) -> Any:
-    """The options without those that are None, at every depth."""
+    """The options that are not None, at every depth."""
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

@@ -31,7 +31,7 @@ class Module:
     execute: does the task with valid options and returns its result, a failed one with `failed` and the reason as
     `msg`. May raise TaskFailed, RequestFailed, FieldError and CatalogError.
     unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
-    prepare: the options that Ansible validates, of those that a user writes.
+    prepare: turns the options that a user writes into the options that Ansible validates.
     """
 
     argument_spec: dict[str, Any]

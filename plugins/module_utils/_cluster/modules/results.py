@@ -108,7 +108,7 @@ def server_warnings(sessions: Iterable[Session], told: Iterable[str] = ()) -> li
 
 
 def restart_warning(labels: Sequence[str], check_mode: bool, remedy: str) -> list[str]:
-    """The one warning of a task that leaves guests without what it has changed; none without such VMs.
+    """The one warning of a task whose changes have not reached all guests; none if they have.
 
     labels: the names of the VMs that need a restart. remedy: the option or module that restarts VMs.
     """

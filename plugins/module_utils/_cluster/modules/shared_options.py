@@ -96,7 +96,7 @@ def select_vms(params: Params, session: Session, task: Task, required: bool = Fa
 
 
 def _selected(params: Params, session: Session) -> tuple[list[dict[str, Any]], str]:
-    """The selected VMs, in order; and why there are none, or not those of the names, or ""."""
+    """The selected VMs, in order; and why the options select nothing, or not all names, else ""."""
     query = {"labelSelector": labels} if (labels := label_selector(params)) else {}
     vms = session.list(KINDS["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:

@@ -59,7 +59,7 @@ _INCLUDED: Final = (REFRESH, EXPANSION, CAPTURED)
 
 
 class Asked(NamedTuple):
-    """A task and its result so far. vms: those of the result's `virtual_machines`, in their order."""
+    """A task and its result so far. vms: the VMs of the result's `virtual_machines`, in their order."""
 
     params: Params
     task: Task

@@ -103,7 +103,7 @@ class ClusterLookup:
         return listed if isinstance(listed, KubeVirtError) else None
 
     def gather(self, needed: Iterable[ObjectToRead]) -> None:
-        """Reads these objects and those to which they refer, concurrently. `get` then needs no request."""
+        """Reads these objects and the objects to which they refer, concurrently. `get` then needs no request."""
         pending = list(needed)
         gathered = set(pending)
         while pending:

@@ -70,11 +70,11 @@ class CatalogSummary:
 class CatalogExtension(NamedTuple):
     """The contribution of a capability to catalogs.
 
-    option: the option that asks for it; its name is that of the objects in messages, and of the key of the result.
+    option: the option that asks for it; its name also denotes the objects in messages and the key of the result.
     spec: the argument spec of the option.
     plan: (live objects, options of the module, user name of virt-controller, what lists the objects that the cluster
     has after the run, or raises RequestFailed) → the objects that a catalog declares beside its own. Raises
-    CatalogError for those that cannot be declared.
+    CatalogError for objects that cannot be declared.
     await_in_force: waits until what was written among these jobs has an effect, until a deadline.
     """
 

@@ -90,7 +90,7 @@ class CatalogObjects:
         if planned.action == DELETE:
             return "not deleted: {}"
         changed = {*planned.before, *planned.after}
-        # The labels of a catalog are those that it gives its own objects.
+        # The labels of a catalog are the labels that it gives its own objects.
         differs = "spec" in changed or (changed and not self._catalog)
         return "not as declared: {}; declare another name" if differs else ""
 

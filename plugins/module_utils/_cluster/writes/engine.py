@@ -148,7 +148,7 @@ class _Run:
         return self._session.dry_run_session()
 
     def take(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
-        """Takes jobs through one step. Returns those that go on."""
+        """Takes jobs through one step. Returns the jobs that go on."""
         taking = [job for job in jobs if step.takes(job)]
         if not taking:
             return jobs
@@ -177,7 +177,7 @@ class _Run:
         self._seconds = seconds_left(deadline)
 
     def _act(self, step: Step, jobs: list[Job[Any]]) -> list[Job[Any]]:
-        """Reads what a step needs, and sends what it decides. Returns the jobs that go on."""
+        """Reads the objects that a step needs, and sends the writes that it decides. Returns the jobs that go on."""
         reads: dict[tuple[Kind, ...], list[Job[Any]]] = {}
         for job in jobs:
             reads.setdefault(step.reads(job), []).append(job)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class VMTask:
     """A task that declares VMs.
 
-    options: the options of the module. table: those of a VM. lookup: reads each object of the cluster once. warnings:
-    texts that the task shows. secrets: texts that no result may show. Extensions add to both.
+    options: the options of the module. table: all options of a VM. lookup: reads each object of the cluster once.
+    warnings: texts that the task shows. secrets: texts that no result may show. Extensions add to both.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class VMExtension:
     """A capability's addition to a task that declares VMs.
 
     checks: further findings about a VM that KubeVirt admits. needs_connection: options that need an answer of a server,
-    each with what to set instead. needs_none: values of these options that need none. kept: what it adds to results
-    that those of failed VMs keep.
+    each with what to set instead. needs_none: values of these options that need none. kept: keys that it adds to
+    results, also of failed VMs.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()

@@ -148,7 +148,7 @@ def _nics(spec: Manifest, devices: Manifest) -> list[dict[str, Any]]:
 
 
 def _disks(vm: Manifest, spec: Manifest) -> list[dict[str, Any]]:
-    """The disks that keep data; sizes are those of the VM's own DataVolumes."""
+    """The disks that keep data. Sizes come from the VM's own DataVolumes alone."""
     templates = template_specs(vm)
     devices = value_at(spec, ("domain", "devices", "disks")) or ()
     shared = {item.get("name") for item in devices if item.get("shareable")}

@@ -241,7 +241,7 @@ def _volume_ids(server: Entry) -> list[str]:
 
 
 def _attached(reading: Reading, volumes: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """Volumes by the ID of the server, in the order of their devices. Adds a remark on those of no server."""
+    """Volumes by the ID of the server, in the order of their devices. Adds a remark on volumes without a server."""
     found: dict[str, list[tuple[tuple[str, bool], Entry]]] = {}
     free = []
     for index, entry in enumerate(volumes):

@@ -165,7 +165,7 @@ def power_of(entry: Mapping[str, Any]) -> str | None:
 
 
 def _part(value: Any, name: str) -> str:
-    """A property of a value such as ``local:vm-1,size=4G``; a text without `=` is that of the first property."""
+    """A property of a value such as ``local:vm-1,size=4G``; a text without `=` is the value of the first property."""
     properties = proxmox_settings.properties_of(text_of(value))
     return properties.get(name) or (properties.get("", "") if name == "current" else "")
 
@@ -185,7 +185,7 @@ def _devices(key: str, value: str) -> list[str]:
 
 
 def _disks(reading: Reading, place: str, config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The disks, those that the machine boots from first."""
+    """The disks; the disks that the machine boots from come first."""
     disks = []
     order = [*_part(config.get("boot"), "order").split(";"), text_of(config.get("bootdisk"))]
     for key in sorted(_ordered(config), key=lambda key: order.index(key) if key in order else len(order)):

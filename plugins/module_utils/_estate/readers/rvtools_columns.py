@@ -24,7 +24,7 @@ _UNIT: Final = re.compile(r"(?<=.)([kmgt])i?b$")
 
 def heading_of(tab: str, cell: str) -> tuple[str, str]:
     """(the key of a heading, the letter of its unit): ``Capacity MB``, ``vDiskCapacityMiB`` → ``capacity``, ``m``."""
-    # The names of columns in RVTools' databases begin with that of the tab.
+    # In RVTools' databases, the name of a column begins with the name of its tab.
     own = re.match(rf"{tab}(?=\S\S+$)", cell, re.IGNORECASE)
     key = re.sub("[^a-z0-9%]+", "", cell[own.end() if own else 0 :].lower())
     unit = _UNIT.search(key)

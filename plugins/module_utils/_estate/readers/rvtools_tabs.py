@@ -1,4 +1,4 @@
-"""The rows of RVTools' tabs by heading, and which rows of other tabs are those of a machine."""
+"""The rows of RVTools' tabs by heading, and the rows of other tabs that belong to a machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows_of(reading: Reading, exports: Mapping[str, Tabs], tab: str, attributes:
 
 
 def machine_rows(reading: Reading, exports: Mapping[str, Tabs], attributes: Collection[str]) -> list[Row]:
-    """The rows of vInfo, see `rows_of`; with a remark on those of sums."""
+    """The rows of vInfo, see `rows_of`; a remark tells of rows with sums."""
     found = []
     for export, tabs in exports.items():
         rows = list(rows_of(reading, {export: tabs}, INFO, attributes))
@@ -105,7 +105,7 @@ def has_machines(tab: str, cells: Sequence[Any]) -> bool:
 def _in_mib(cell: Any, unit: str, is_amount: bool) -> Any:
     """An amount in MiB, rounded up; the cell itself if it has that unit, or with its unit if it is no number.
 
-    unit: that of the heading; a cell such as `8 GB` has its own.
+    unit: the unit in the heading; a cell such as `8 GB` has its own.
     """
     text = text_of(cell)
     own = _WITH_UNIT.fullmatch(text) if is_amount else None
@@ -137,7 +137,7 @@ def tell_unknown(reading: Reading, exports: Mapping[str, Tabs]) -> None:
 
 
 def key_of(row: Row) -> str:
-    """The key of a machine in all tabs: its ID with that of its vCenter, otherwise its name."""
+    """The key of a machine in all tabs: its ID and the ID of its vCenter, otherwise its name."""
     own = text_of(row.get("vmid"))
     return f"{source_of(row)}/{own}" if own else text_of(row.get("vm"))
 

@@ -37,7 +37,7 @@ PROPERTIES: Final = (
 )
 _POWER: Final = {"poweredOn": "on", "poweredOff": "off", "suspended": "suspended"}
 _SRM: Final = "com.vmware.vcDr"
-# vSphere's own machines, such as those of its cluster services.
+# vSphere's own machines, such as the agents of its cluster services.
 _AGENT: Final = "com.vmware.vim.eam"
 # Types of devices that are ignored on purpose: each VM has its own, or they hold media.
 IGNORED_DEVICES: Final = words(
@@ -109,7 +109,7 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
 
 
 def _type(device: Any) -> str:
-    """The type's name without that of its module: ``vim.vm.device.VirtualDisk`` → ``VirtualDisk``."""
+    """The type's name without its module: ``vim.vm.device.VirtualDisk`` → ``VirtualDisk``."""
     return type(device).__name__.rpartition(".")[2]
 
 

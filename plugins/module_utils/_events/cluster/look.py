@@ -55,7 +55,7 @@ class SeenVM(NamedTuple):
 
 
 def all_vms(session: Session, selection: VMSelection, known: Mapping[str, KnownVM]) -> Iterator[SeenVM]:
-    """All selected VMs, and those of the known ones that are gone. Raises RequestFailed."""
+    """All selected VMs, and known VMs that are gone. Raises RequestFailed."""
     listed = {qualified_name(vm): vm for vm in session.list(_VM, selection.namespace, True, **selection.query)}
     names = dict.fromkeys(listed)
     listed.clear()

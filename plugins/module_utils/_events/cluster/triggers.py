@@ -33,7 +33,7 @@ _UNAVAILABLE: Final = 300.0
 
 @dataclass
 class PendingLook:
-    """The VMs to look at: all, those of namespaces, or single ones.
+    """The VMs to look at: all, all of some namespaces, or single ones.
 
     vms: NAMESPACE/NAME → whether the VM's last event was that it left the selection, or the cluster; None if only
     another object of this name changed, so that the VM may not be selected.
@@ -58,7 +58,7 @@ class PendingLook:
 
 
 class Triggers:
-    """Watches of one cluster, each in a thread, and what they have found since the last look."""
+    """Watches of one cluster, each in a thread, and the changes since the last look."""
 
     def __init__(
         self, session: Callable[[], Session], namespace: str | None, query: dict[str, str], stop: threading.Event

@@ -19,7 +19,7 @@ class Unsettled:
         self._due: dict[str, float] = {}
 
     def note(self, name: str, *, settled: bool) -> None:
-        """Notes what a look has found of a VM."""
+        """Notes the result of a look at a VM."""
         if settled:
             self._due.pop(name, None)
         else:

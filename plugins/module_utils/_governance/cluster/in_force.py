@@ -27,9 +27,9 @@ class _Unknown(Exception):
 
 
 class _Change(NamedTuple):
-    """A changed limit. job: that of its policy, or else of its binding. before, after: the limits, None for none.
+    """A changed limit. job: of its policy, or else of its binding. before, after: the limits, None for none.
 
-    message: what the new policy says of its probe, "" if it is to say nothing.
+    message: the text with which the new policy has to answer a probe; "" for no such text.
     """
 
     job: DeclareJob
@@ -38,7 +38,7 @@ class _Change(NamedTuple):
     message: str
 
     def test(self, labels: Mapping[str, Mapping[str, str]]) -> _Test | None:
-        """A test of the change; None if it has no effect in any namespace. labels: those of the namespaces."""
+        """A test of the change; None if it has no effect in any namespace. labels: of the namespaces."""
         for limit, message in ((self.after if self.message else None, self.message), (self.before, "")):
             if limit is None:
                 continue
@@ -96,8 +96,9 @@ def _changes(jobs: Iterable[DeclareJob]) -> Iterator[_Change]:
 
 
 def _namespaces(session: Session, changes: Iterable[_Change]) -> dict[str, dict[str, str]]:
-    """The labels of the namespaces, the oldest first, which hardly goes during a wait; without the right to list them,
-    those that the limits name.
+    """The labels of the namespaces, the oldest first, because it is the least likely to be deleted during a wait.
+
+    Without the right to list them: of the namespaces that the limits name.
     """
     try:
         live = sorted(session.list(KINDS["Namespace"], None, True), key=created_at)

@@ -36,7 +36,7 @@ NAMED_AND_INFERRED: Final = {
 }
 INFERS_FROM_SNAPSHOTS: Final = "1.9"  # a volume's VolumeSnapshot may have labels of instancetype and preference
 TAKES_ARCHITECTURE_OF_SOURCES: Final = "1.7"  # the VM gets the architecture in the label of a DataSource
-WARNS_OF_LAUNCH_SECURITY: Final = "1.9"  # that of an instancetype is deprecated
+WARNS_OF_LAUNCH_SECURITY: Final = "1.9"  # of an instancetype: deprecated
 
 # Captured revisions
 CAPTURES_IN_STATUS: Final = "1.5"  # the VM's status names the revision, not the matcher
@@ -44,7 +44,7 @@ CAPTURES_IN_STATUS: Final = "1.5"  # the VM's status names the revision, not the
 # patches of 2026 do not (KubeVirt issue 16071).
 CRASHES_WITHOUT_MATCHER: Final = "1.5-1.7"
 CHECKS_CAPTURED_NAME: Final = "1.5.2"  # a revision counts only if labelled with the matcher's name
-READS_OLD_REVISIONS: Final = "-1.6"  # those of v1alpha1 and v1alpha2
+READS_OLD_REVISIONS: Final = "-1.6"  # of v1alpha1 and v1alpha2
 SERVES_OLD_VERSIONS: Final = "-1.5"  # instancetypes and preferences may be written as v1alpha1 and v1alpha2
 
 # Running guests

@@ -110,7 +110,7 @@ class CatalogError(ValueError):
 
 @contextmanager
 def catalog_errors(place: str) -> Iterator[None]:
-    """Makes errors of fields those of a catalog's entry. place: the words for the entry, or the entry and its key."""
+    """Turns errors of fields into errors of a catalog's entry. place: words for the entry, or the entry and its key."""
     try:
         yield
     except FieldError as error:

@@ -1,6 +1,6 @@
-"""The fields of the API's types, and the values of those with choices.
+"""The fields of the API's types, and the permitted values of fields with choices.
 
-`go_types` has them as text, because a module's Python text, which Ansible compiles for each task, loads faster so.
+`go_types` has them as one text: Ansible compiles a module's Python for each task, and a text compiles faster.
 """
 
 from __future__ import annotations

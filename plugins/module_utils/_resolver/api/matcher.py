@@ -15,7 +15,7 @@ from .kinds import KINDS, kind_meant
 from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
-"""How the labels of a volume begin that name defaults for VMs."""
+"""The prefix of a volume's labels that name defaults for VMs."""
 
 
 Inferring = Mapping[str, Callable[[Manifest, str], bool]]
@@ -25,7 +25,7 @@ Inferring = Mapping[str, Callable[[Manifest, str], bool]]
 class MatcherField(NamedTuple):
     """The names that belong to a field of a VM, `instancetype` or `preference`.
 
-    name: that of the field of a VM's spec. reference: the field of a VM's status.
+    name: the field of a VM's spec. reference: the field of a VM's status.
     matcher_type: the matcher's type in KubeVirt's messages.
     kind, cluster_kind: the namespaced and the cluster-wide kind.
     spec_type: the schema type of the object's spec.

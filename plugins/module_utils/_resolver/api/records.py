@@ -45,5 +45,5 @@ def revision_of(vm: Manifest, matcher_field: MatcherField) -> Manifest | None:
 
 
 def of_revisions(vm: Manifest, specs: Mapping[MatcherField, Manifest | None]) -> dict[MatcherField, Manifest | None]:
-    """The specs that KubeVirt applies to a VM: not those of which the VM has the values."""
+    """The specs that KubeVirt applies to a VM; it does not apply specs whose values the VM has itself."""
     return {field: spec for field, spec in specs.items() if field.recorded_in(vm) is None}

@@ -198,7 +198,7 @@ def shown_differences(before: Any, after: Any) -> list[dict[str, Any]]:
 
 
 def without_secrets(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`differences`, with secrets hidden: those below a field, and a field that is itself secret."""
+    """`differences` with secrets hidden: secrets inside a field, and fields that are secret themselves."""
     return [
         {**change, "before": shown_before, "after": shown_after}
         for change in changes

@@ -19,7 +19,7 @@ _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-versi
 
 
 class Conversion(NamedTuple):
-    """How a capability reads older manifests. kinds: those that have another name today.
+    """A capability's conversion of older manifests. kinds: the kinds that have another name today.
 
     convert: gives the manifest in the current API, of one in any other. Raises FieldError.
     """

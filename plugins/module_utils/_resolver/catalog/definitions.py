@@ -304,7 +304,7 @@ def _manifest(
         raise CatalogError(f"{label}: name: expected a string, found {quoted(name)}{QUOTES}")
     make = manifests.instancetype if matcher_field is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
-    # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.
+    # Definitions have been checked for unknown fields; KubeVirt judges the fields of a published manifest.
     options["accept_unknown_fields"] = True
     with catalog_errors(label):
         return make(options)

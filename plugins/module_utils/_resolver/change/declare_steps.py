@@ -45,18 +45,25 @@ def _exists(_live: Manifest | None, _before: Manifest | None) -> Progress:
 
 
 class DeclaredKind(NamedTuple):
-    """How a kind of objects is declared: its rules, and its steps beside those of every object.
+    """How a kind of objects is declared: its rules, and its steps in addition to the common ones.
 
     plan: the plan for a job. If it sets the job's `skip_reason`, the object stays unchanged. Raises FieldError if the
-    live object cannot be parsed. rest: the plan for what a declaration still lacks in an object after the write, by its
-    manifest, the object and the field manager. probe: the state of a declared object, by the object and that before a
-    write that its controller may not have seen. listed: gets the other objects that were listed with the declared ones.
-    The steps come in this order. complete: complete objects that are to be present by what the cluster has. checks:
-    note findings about objects to be written or deleted. forecast: what the changes do. cleared: wait for what is left
-    of earlier objects of the names. before, after: before and after an object is written. revise: the forecast for
-    objects whose answer is not as planned. foreseen: the end of check mode. restart: what is left to do with what was
-    declared. gone: wait for what goes with deleted objects.
+    live object cannot be parsed.
+    rest: (manifest, live object, field manager) → the plan for what the object still lacks after the write.
+    probe: (object, object before a write that its controller may not have seen) → the state of the object.
+    listed: gets the other objects that were listed with the declared ones.
     facts: what the steps look up; None: each step looks anew.
+
+    The steps, in this order:
+    complete: complete the objects that are to be present by the state of the cluster.
+    checks: note findings about objects to be written or deleted.
+    forecast: predict the effects of the changes.
+    cleared: wait until earlier objects of the same names are gone entirely.
+    before, after: before and after an object is written.
+    revise: predict the effects again for objects whose answer is not as planned.
+    foreseen: end check mode.
+    restart: bring running guests up to date.
+    gone: wait for what goes with deleted objects.
     """
 
     plan: Callable[[DeclareJob, Ownership], Plan] = plan_object

@@ -32,7 +32,7 @@ RELATED: Final = "related"
 class Ownership(NamedTuple):
     """How a task deals with other field managers.
 
-    manager: that of the task. force: take fields from others. take_over: whether to take over a manager's share.
+    manager: the task's own. force: take fields from others. take_over: whether to take over a manager's share.
     """
 
     manager: str = FIELD_MANAGER
@@ -46,14 +46,14 @@ class Declared:
 
     problem: why it cannot be declared at all, or None. options: the options that the manifest is made of.
     plan: what to write; what only the write needs is dropped after it.
-    terminating: the object that has the name and is being deleted; it counts as absent. findings: those about the
+    terminating: the object that has the name and is being deleted; it counts as absent. findings: about the
     object, until they are judged.
     retained: {kind, name} of what outlives a deleted object. effect: what the change does to the guest. restarts: the
     task will restart the guest, as foreseen.
     owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
     object, such as claims that grow. facts: what its completion says in the result.
     answer: the object as the API server answered, if not as planned, until that is judged. deviations: where.
-    of_change: the warnings that hold only if the object changes. admission: that of a VM to be written, until its
+    of_change: the warnings that hold only if the object changes. admission: of a VM to be written, until its
     effect is known; VMs that are alike share it.
     """
 

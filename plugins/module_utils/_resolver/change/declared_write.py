@@ -63,14 +63,14 @@ class DeclaredWrite:
         return [*acts, Act((write,), dry_run, instead=forced, answered=note)]
 
     def _patch(self, job: DeclareJob, fields: Mapping[FieldPath, Any]) -> Write:
-        """A merge patch that sets fields, or removes those that are None."""
+        """A merge patch that sets fields, or removes fields whose value is None."""
         patch: Manifest = {}
         for path, value in fields.items():
             set_at(patch, path, value)
         return merge_patch(job.key.path, patch, fieldManager=self._ownership.manager)
 
     def _taking_over(self, job: DeclareJob, live: Manifest) -> Act:
-        """Transfers the fields of other managers to that of the task."""
+        """Transfers the fields of other managers to the task's manager."""
         from ..ownership.take_over import patch as taking_over
 
         planned, manager = job.goal.plan, self._ownership.manager
@@ -101,9 +101,9 @@ class DeclaredWrite:
         return True
 
     def _answered(self, job: DeclareJob, written: bool, acted: bool, answer: Manifest | None) -> bool:
-        """Notes how the plan turned out, by the answer to the apply or to its dry run. Whether the object changes.
+        """Notes the outcome of the plan, by the answer to the apply or its dry run. Returns whether the object changes.
 
-        written, acted: those of the job before.
+        written, acted: the job's values before this write.
         """
         # Only an object that is written needs it.
         from ..declare.answer import Answered, answered

@@ -79,8 +79,8 @@ class Drift(NamedTuple):
     """The drift of a VM.
 
     vm, vmi, cluster: the VM, its VMI, and what it was judged by. parts, captured, current: values by the matcher fields
-    that the VM has. captured, current: the canonical specs of the captured revisions, and those that KubeVirt would
-    capture now; None for one that cannot be read. pending: earlier changes that the guest lacks. effect: the effect of
+    that the VM has. captured, current: the canonical specs of the captured revisions, and as KubeVirt would capture
+    them now; None for one that cannot be read. pending: earlier changes that the guest lacks. effect: the effect of
     a refresh. own_revisions, revisions: the ControllerRevisions that the VM owns, and all of its namespace; () unless
     they have been listed.
     """
@@ -118,7 +118,7 @@ class Drift(NamedTuple):
 
     @property
     def applied_specs(self) -> dict[MatcherField, Manifest | None]:
-        """The captured specs that KubeVirt applies: not those of which the VM has the values."""
+        """The captured specs that KubeVirt applies; it does not apply specs whose values the VM has itself."""
         return records.of_revisions(self.vm, self.captured)
 
     @property
@@ -208,7 +208,7 @@ def reexpanded(before: Drift, matcher_fields: Iterable[MatcherField]) -> Manifes
 
 
 def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
-    """The effect of a change of a VM and of its revisions; if KubeVirt would reject the VM, that of no change.
+    """The effect of a change of a VM and of its revisions; if KubeVirt would reject the VM, the effect of no change.
 
     after: the VM afterwards, a plain manifest. specs: the specs of its revisions afterwards.
     """
@@ -222,7 +222,7 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
 def _matcher_drift(
     vm: Manifest, matcher_field: MatcherField, matcher: Manifest, objects: Lookup, release: Release
 ) -> tuple[MatcherDrift, Manifest | None, Manifest | None]:
-    """The drift, and the canonical specs: the captured specs, and those that KubeVirt would capture now."""
+    """The drift, and the canonical specs: the captured ones, and the ones that KubeVirt would capture now."""
     reference = revision_names.referenced_revision(vm, matcher_field, release)
     revision, revision_error = records.revision_of(vm, matcher_field), None
     is_expanded = revision is not None

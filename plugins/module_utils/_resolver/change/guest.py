@@ -23,7 +23,7 @@ class Guest:
 
     may_restart: whether the task may restart the guest. expects: what KubeVirt does about the change, as foreseen:
     NOTHING; LIVE, if it changes the running guest; RESTART, if it asks for a restart.
-    effect: what the guest lacks; None before the comparison. uid: that of the VMI to restart.
+    effect: what the guest lacks; None before the comparison. uid: of the VMI to restart.
     """
 
     may_restart: bool = False

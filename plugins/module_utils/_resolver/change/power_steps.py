@@ -62,7 +62,7 @@ def power_steps(
         Step(REQUEST, steps.request),
         Step("migrate", until=steps.until_migrated, kind=VMI),
         Step(_REACH, until=steps.until_reached),
-        # The status of a VM may be that of its old guest.
+        # The status of a VM may still describe its old guest.
         Step("end", until=steps.until_ended, kind=VMI),
         Step("run again", until=steps.until_running_again),
     )

@@ -38,7 +38,7 @@ class RevisionChange(NamedTuple):
     expected: matcher → the revision name afterwards, if known.
     afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
     previous: the state before the change, see `recapture.state_before`; None unless the VM moves.
-    annotations: those that change with the spec of an expanded VM.
+    annotations: the annotations that change with the spec of an expanded VM.
     """
 
     matcher_fields: tuple[MatcherField, ...] = ()
@@ -58,7 +58,7 @@ class RevisionChange(NamedTuple):
 
 
 def refresh(before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionChange:
-    """Captures the current generation of drifted objects, and of those whose revision was lost."""
+    """Captures the current generation of drifted objects, and of objects whose revision was lost."""
     states = (drift.DRIFTED, drift.REVISION_LOST)
     outdated = {
         matcher_field: part

@@ -168,7 +168,7 @@ class Refuse(NamedTuple):
 
 
 Decision = Union[Act, list[Act], Refuse, None]
-"""What to do with an object; of several acts, each once the one before is done."""
+"""What to do with an object. Several acts are done one after the other."""
 Probe = Callable[[Optional[Manifest]], Progress]
 
 
@@ -209,22 +209,29 @@ def _ignore(_objects: list[Manifest]) -> None:
 
 
 class Step(NamedTuple):
-    """A step of a change. All jobs take it before any of them takes the next one.
+    """A step of a change. Every job takes it before any job takes the next one.
 
-    One that has failed, or whose object is left as it is, takes no more.
-    reads: the kinds of which the job's object is read anew first, see `Seen`. unread: the failure that a read which has
-    failed means, None for none. listed: gets the other objects that were listed with them. needs: what `decide` looks
-    up; it is read at once for all jobs. prepare: computes what concerns several jobs. decide: what to do, None for
-    nothing. pause: seconds before the writes, if there are any.
-    until: the probe by which the job waits then, None for no wait. kind: what is watched for the probe; None for the
-    object itself. polls: nothing is watched; the step is taken again from time to time, and the probe gets the object
-    that was read. metadata_only: the probe needs only the metadata, and the job does not see the object.
-    after_wait: the failure that a wait which has failed means, None for none. others: waits at last for what else
-    belongs to the objects, these seconds at most; returns the failures.
-    takes: whether a job takes the step; if not, it goes on to the next one. stop: whether the run ends before the step,
-    by all its jobs, also those that take no more steps; notes in them what that means. afresh: what earlier steps
-    looked up is outdated. waits: also if the task does not. full_wait: the seconds of the task's wait begin anew.
-    problem: what comes before a failure of the step.
+    A job that has failed, or whose object is left as it is, takes no further step. The fields come in two groups.
+
+    What is done:
+    takes: whether a job takes the step; other jobs go on to the next one.
+    reads: the kinds of which the job's object is read again first, see `Seen`.
+    unread: (job, failure of a read) → the failure of the job, None to go on.
+    listed: gets the other objects that were listed with the job's.
+    needs: the objects that `decide` looks up; they are read at once for all jobs. afresh: earlier answers are outdated.
+    prepare: computes what concerns several jobs.
+    decide: what to do with the job's object; None for nothing.
+    pause: seconds before the writes, if there are any.
+    problem: the words before a failure of the step.
+    stop: whether the run ends before this step. It gets all jobs of the run, and notes in them what that means.
+
+    What is waited for:
+    until: the probe by which the job waits; None for no wait. waits: also if the task does not wait.
+    kind: the kind that is watched for the probe; None for the object itself. polls: nothing is watched; the object is
+    read from time to time. metadata_only: the probe needs only the metadata, and the job does not see the object.
+    after_wait: (job, failure of the wait) → the failure of the job, None to go on.
+    others: waits at last for what belongs to the objects, these seconds at most; returns the failures.
+    full_wait: the task's time to wait begins anew.
     """
 
     name: str

@@ -32,7 +32,7 @@ def may_restart(job: DeclareJob) -> bool:
 
 
 def forecast_restart(job: DeclareJob, facts: Facts, *, check_mode: bool) -> None:
-    """Foresees whether a task that may restart guests will restart that of a VM."""
+    """Predicts whether a task that may restart guests will restart the guest of a VM."""
     live, effect = job.seen.live or {}, job.goal.effect
     restarts = may_restart(job)
     if check_mode and effect is not None and effect.restart_superfluous:

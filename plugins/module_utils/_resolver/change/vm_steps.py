@@ -60,11 +60,11 @@ class VMSteps:
     ) -> None:
         self._manager, self._checks, self._inferring = ownership.manager, checks, inferring
         self._permitted, self._waits, self._check_mode = permitted, waits, check_mode
-        # The VMs that the task does not declare, and those that it does.
+        # The VMs that the task does not declare, and the declared ones.
         self._others: dict[Name, list[Use]] = {}
         self._present: Sequence[DeclareJob] = ()
         self._plugs: dict[ObjectKey, PlugRequests] = {}
-        # The VMs whose guests were read, and those whose guests cannot be read.
+        # The VMs whose guests were read, and VMs whose guests cannot be read.
         self._known: set[ObjectKey] = set()
         self._unknown: set[ObjectKey] = set()
 
@@ -156,7 +156,7 @@ class VMSteps:
         return collisions({**self._others, **vms}, made)
 
     def _guests_to_read(self, job: DeclareJob) -> tuple[Kind, ...]:
-        """The guest of a changed VM, and that of an unchanged one which may lack earlier changes.
+        """The guest to read: of a changed VM, or of an unchanged one whose guest may lack earlier changes.
 
         Only a task that may restart guests reads the guests for which KubeVirt asks nothing.
         """
@@ -232,9 +232,9 @@ class VMSteps:
         return partial(_plug_progress, self._plugs[job.key]) if PLUG in job.done else None
 
     def _note_plugged(self, job: DeclareJob, _facts: Facts) -> Decision:
-        """Has the write take the declared lists over from virt-controller, which owns them as it has changed them.
+        """Has the write take the declared lists over from virt-controller, which owns lists that it has changed.
 
-        Otherwise, a volume that the task no longer declares would stay as that of virt-controller.
+        Otherwise, a volume that the task no longer declares would stay, because virt-controller owns it.
         """
         if PLUG not in job.done or self._check_mode:
             return None

@@ -22,7 +22,7 @@ class Sized(Protocol):
 
 
 class GuestSize(NamedTuple):
-    """The size of a guest. vcpus: those that its system uses."""
+    """The size of a guest. vcpus: the number that its system uses."""
 
     vcpus: int = 0
     memory: int = 0

@@ -150,7 +150,7 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
 
 
 def _preferences(vm: Manifest, lister: Lister) -> list[str]:
-    """Preferences whose name resembles that of the disk without labels, else the first preferences."""
+    """Preferences whose names resemble the name of the disk without labels, else the first preferences."""
     active = filter(is_active, _objects_of_field(PREFERENCE, vm, lister))
     existing = {str(manifest["metadata"]["name"]): manifest for manifest in active}
     close = [name for disk in _disks(vm) for name in resembling(disk, existing)]

@@ -11,7 +11,9 @@ from ..api.matcher import PREFERENCE
 from ..api.tree import value_at
 
 MOST_SOCKETS: Final = 2
-"""Of Windows 10 and 11 Pro and Enterprise. Home uses one, Pro for Workstations four; no preference tells the edition.
+"""The sockets that Windows 10 and 11 use in the editions Pro and Enterprise.
+
+Home uses one, Pro for Workstations four; no preference tells the edition.
 """
 _DESKTOPS: Final = ("10", "11")
 # Preferences write windows.11.virtio, common templates windows11 and win11, people Windows Server 2022.

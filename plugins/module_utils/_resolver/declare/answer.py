@@ -146,7 +146,7 @@ def _is_declared(field: FieldPath, manifest: Manifest) -> bool:
 
 
 def _missing(declared: Any, found: Any, place: Place = (), at: Place = ()) -> Iterator[tuple[Place, Place | None]]:
-    """Where a declared value is not part of the found one: the places in both; None if it is not there.
+    """The places at which the found value lacks a part of the declared one: (declared, found), None for no place there.
 
     Items with a name belong together; others may have any position.
     """
@@ -231,8 +231,7 @@ def _as_created(step: Plan, missing: dict[FieldPath, Any], after: Manifest, answ
 
 
 def _renewed(declared: Any, was: Any, now: Any) -> Place | None:
-    """Where the answer has another undeclared value than the object had before, although both have what is declared;
-    None if nowhere."""
+    """The place of an undeclared value that has changed, if both values contain the declared one; or None."""
     if declared is None or now == declared or [*_missing(declared, was)] or [*_missing(declared, now)]:
         return None
     old, new = (dict(scan(value)) for value in (was, now))

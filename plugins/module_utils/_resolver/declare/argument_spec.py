@@ -22,7 +22,7 @@ from .option_checks import own_name
 # A word starts at a capital after a small letter or digit, and at the last of several capitals.
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-# Exceptions: a module's `annotations` are those of the object's metadata.
+# Exceptions: a module's option `annotations` sets the object's metadata.
 _RENAMED: Final = {
     ("VirtualMachineInstancetypeSpec", "annotations"): "vm_annotations",
     ("VirtualMachinePreferenceSpec", "annotations"): "vm_annotations",

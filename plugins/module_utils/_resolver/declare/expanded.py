@@ -63,7 +63,7 @@ def reexpanded(vm: Manifest, objects: Objects, kubevirt: KubeVirt, preference: M
 def attaches(vm: Manifest, objects: Objects, kubevirt: KubeVirt, live: Manifest) -> bool:
     """Whether an expanded VM has devices that KubeVirt added to the live VM so far.
 
-    It would ask for a restart of the guest, though that has them. The arguments are those of `expanded`.
+    KubeVirt would ask for a restart, though the guest has them. The arguments are as for `expanded`.
     """
     before, attached, _after = _stages(vm, objects, kubevirt, None)
     return any(

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     """An option.
 
     spec: its type, choices and the like, as for AnsibleModule, without its suboptions, which have rows of their own.
-    description: a paragraph or several, in Ansible's markup; "" for that of any object.
+    description: a paragraph or several, in Ansible's markup; "" for the description shared by all objects.
     field: the path of the API's field with its value; "" if code makes it. shorthand: the suboption that a text sets.
     """
 
@@ -104,7 +104,7 @@ def joined(tables: Sequence[Table]) -> Table:
 
 
 class PlainField(NamedTuple):
-    """The path of an option and that of its field. empty: the field is an object, whose own fields are options too."""
+    """The path of an option and of its field. empty: the field is an object, whose own fields are options too."""
 
     option: tuple[str, ...]
     field: tuple[str, ...]

@@ -74,7 +74,7 @@ def _without_unplugged(desired: Manifest, live: Manifest) -> Manifest:
 
 
 def _with_plugged(desired: Manifest, live: Manifest, manager: str, force: bool) -> tuple[Manifest, list[Manifest]]:
-    """The declared VM with the volumes that were plugged into the live one, and those that are not declared.
+    """The declared VM with the volumes that were plugged into the live one; and the undeclared ones among them.
 
     A declared volume is the live one of its name if that differs only in what a plug adds, such as `hotpluggable`.
     """

@@ -55,7 +55,7 @@ class Rewrite(NamedTuple):
 # The first that fits decides. All else that KubeVirt writes is never taken back: expansions, captured revisions, and
 # recorded hardware. Admission writes for the declaring manager, which keeps its share.
 REWRITES: Final = (
-    # A snapshot is restored into the VM. The declared disks are those before the restore.
+    # A snapshot is restored into the VM. The task declares the disks from before the restore.
     Rewrite(
         (TEMPLATES, _VMI),
         frozenset({CONTROLLER}),

@@ -15,7 +15,10 @@ from .effect import LIVE, GuestEffect, words_of
 
 
 class _Plugged(NamedTuple):
-    """condition: that of a VMI whose guest waits for the figure. arrived: the path in its status. text: in messages."""
+    """A figure that arrives while the guest runs.
+
+    condition: of a VMI whose guest waits for it. arrived: its path in the VMI's status. text: its name in messages.
+    """
 
     condition: str
     arrived: tuple[str, ...]
@@ -56,7 +59,7 @@ def under_way(vm: Manifest) -> bool:
 def not_migrated(vm: Manifest, figures: Mapping[str, Any], kubevirt: KubeVirt) -> str:
     """The warning about figures that no migration will bring; "" if KubeVirt starts one.
 
-    figures: those of the change; without any, those under way are meant.
+    figures: of the change; without any, the figures under way are meant.
     """
     words = _words(figures) if figures else "its new sockets or memory"
     if has_condition(vm, "LiveMigratable", "False"):

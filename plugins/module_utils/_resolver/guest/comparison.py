@@ -69,7 +69,7 @@ def compare(
 def _judged(
     effect: GuestEffect, update: LiveUpdate, remaining: tuple[str, ...], condition: Manifest | None, started: bool
 ) -> GuestEffect:
-    """The effect with what it needs, and why.
+    """The effect, completed by `needs` and its reason.
 
     update: the reaction of virt-controller. remaining: the fields that the guest lacks once it has done so. condition:
     the condition RestartRequired that the VM has, and keeps. started: the guest runs; one that does not run yet may

@@ -41,7 +41,7 @@ class GuestEffect(NamedTuple):
     next start after it; {} if unknown.
     changes: the fields of the VMI's spec that differ between the two, [{field, before, after}], without secrets.
     outstanding: the fields that the running guest lacks until KubeVirt changes or restarts it, see `outstanding`.
-    by_restart: those of them that only the restart brings.
+    by_restart: the outstanding fields that only a restart brings.
     """
 
     needs: str
@@ -80,5 +80,5 @@ def changes_between(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
 
 
 def words_of(condition: Manifest) -> str:
-    """Why KubeVirt asks for a restart. condition: RestartRequired."""
+    """KubeVirt's reason for a restart. condition: RestartRequired."""
     return str(condition.get("message") or _NO_REASON)

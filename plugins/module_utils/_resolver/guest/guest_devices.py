@@ -62,8 +62,9 @@ def claims(vmi: Manifest) -> list[str]:
 
 
 def interfaces(vmi: Manifest) -> list[Facts]:
-    """The interfaces of a VMI in the order of its spec, then those that only the guest agent reports: {name, model,
-    binding, network, guest_name, mac, addresses}.
+    """The interfaces of a VMI: {name, model, binding, network, guest_name, mac, addresses}.
+
+    They come in the order of the spec, then interfaces that only the guest agent reports.
 
     model: "" for a passed-through device. network: the NetworkAttachmentDefinition, "" for the pod network. An
     interface of the guest's own, such as a bridge, has none of the three.

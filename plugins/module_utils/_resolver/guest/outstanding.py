@@ -108,12 +108,12 @@ def _is_consequence(
     """Whether the guest has the current value of a field that has changed since its start."""
     if path in now:
         return _same(has, now, path)
-    # If neither the VM nor KubeVirt sets the field any more, any value but that of the start is somebody else's.
+    # If neither the VM nor KubeVirt sets the field any more, any value but the one at the start is somebody else's.
     return _same(has, gets, path) or (path not in gets and not _equal(has.get(path), started[path]))
 
 
 def _extra_devices(running: Manifest, next_start: Manifest) -> Iterator[Path]:
-    """The interfaces and networks of the guest that the VM no longer has, such as those plugged in after the start."""
+    """The interfaces and networks of the guest that the VM no longer has, such as ones plugged in after the start."""
     for place in _PLUGGED:
         has, gets = ({path[: len(place) + 1] for path in _items(spec, place)} for spec in (running, next_start))
         yield from has - gets

@@ -41,7 +41,7 @@ def guest_effect(
     vmi: its VMI; one that does not run yet counts, too: KubeVirt compares the VM with it, and makes no other.
     specs_before, specs_after: see `vmi.build`.
     compare_all: compare everything that the VM declares with the guest, not only what has changed since its start:
-    KubeVirt keeps the revision of an earlier start of the same generation, so it may not be that of this guest.
+    KubeVirt keeps the revision of an earlier start of the same generation, so this guest may have another one.
     """
     running = _running(before, after, vmi, cluster, specs_before)
     try:

@@ -141,7 +141,7 @@ class KubeVirt:
     def emulated_machines(self, architecture: str) -> tuple[str, ...]:
         """Patterns of the permitted machine types; an unknown architecture counts as amd64.
 
-        ClusterConfig.GetEmulatedMachines: a list for all architectures overrides those of each.
+        ClusterConfig.GetEmulatedMachines: a list for all architectures overrides the list of each one.
         """
         return self._emulated_machines.get(architecture, self._emulated_machines["amd64"])
 

@@ -123,9 +123,9 @@ class WriterClaim(NamedTuple):
 def writer_claim(live: Manifest, fields: Iterable[FieldPath], own: str) -> WriterClaim | None:
     """The continuous writer that declares some of the fields of a live object, or None.
 
-    own: our field manager. If a writer's field managers are known, their fields count; if only its labels or
-    annotations are there, those of all other managers but KubeVirt's. To a controller that owns the object belongs
-    every field.
+    own: our field manager. If a writer's field managers are known, their fields count. If only its labels or
+    annotations are there, the fields of all managers count but ours and KubeVirt's. A controller that owns the object
+    has every field.
     """
     fields = list(fields)
     controller = controller_of(live)
@@ -171,7 +171,7 @@ def without_marks(metadata: Mapping[str, Any], writer: Writer) -> Manifest:
 
 
 def _marks(live: Manifest) -> dict[str, str]:
-    """The labels and annotations of an object, without those of the object that it is a copy of."""
+    """The labels and annotations of an object, without a tracking ID copied from another one."""
     marks = {**labels_of(live), **annotations_of(live)}
     tracked = marks.get(_TRACKING_ID)
     if tracked is not None and not str(tracked).endswith(f"/{name_of(live)}"):

@@ -49,8 +49,9 @@ def uses(vm: Manifest) -> list[Use]:
 def collisions(
     vms: Mapping[Name, Iterable[Use]], made: Mapping[Name, Collection[str]] = MappingProxyType({})
 ) -> dict[Name, list[Finding]]:
-    """The findings about each VM that has something in common with others; those about one thing have the same text.
-    A VM whose volumes have a disk in common has one, too.
+    """The findings about each VM that shares something with others, or a disk among its own volumes.
+
+    All findings about one shared thing have the same text.
 
     made: the disks that KubeVirt has made for a VM. A change of the VM does not make these worse, so they are a doubt.
     """

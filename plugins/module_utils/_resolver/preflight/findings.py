@@ -224,7 +224,7 @@ def _unpermitted_devices(vm: Manifest, applied: Manifest, cluster: Cluster) -> I
 
 
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
-    """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
+    """Findings about fields that the configuration forbids; warnings if it is unreadable, and so only assumed."""
     kubevirt = cluster.kubevirt
     closed = [*firmware.ARCHITECTURE(spec, _TEMPLATE, kubevirt), *firmware.PERSISTENT(spec, _TEMPLATE, kubevirt)]
     barred = list(virtual_machine.live_updates(spec, _TEMPLATE, kubevirt))

@@ -100,7 +100,7 @@ def references(vm: Manifest, live: Manifest | None = None) -> Iterator[ObjectRef
 
 
 def secrets(vm: Manifest) -> Iterator[ObjectReference]:
-    """The Secrets that a VM needs at its start, for those who have files to look for them."""
+    """The Secrets that a VM needs at its start, for callers that look for them in files."""
     own = namespace_of(vm)
     spec = (vm["spec"].get("template") or {}).get("spec") or {}
     for index, volume in enumerate(spec.get("volumes") or ()):
@@ -227,7 +227,7 @@ def requested_size(template: Manifest) -> str:
 
 
 def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[DiskSource]:
-    """The sources of the disks that KubeVirt creates for a VM, without those that the live VM has already."""
+    """The sources of the disks that KubeVirt creates for a VM, without disks that the live VM has already."""
     own, existing = namespace_of(vm), created_volumes(live or {})
     for index, template in enumerate(templates_of(vm)):
         if name_of(template) in existing:

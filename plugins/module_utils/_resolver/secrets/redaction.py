@@ -23,7 +23,7 @@ _SUSPECTS: Final = SECRET | {"url", "value"}
 
 
 def own_annotations(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The annotations of an object that belong into a manifest: those that neither the cluster nor kubectl has set."""
+    """The annotations of an object that belong in a manifest: neither the cluster nor kubectl has set them."""
     return {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in _ADDED}
 
 

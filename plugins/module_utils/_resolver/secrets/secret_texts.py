@@ -62,7 +62,7 @@ _REFERENCE: Final = re.compile(r"(^|_)(file|path|dir|name|id|url|uri|socket|sock
 
 
 def is_secret(parameter: Any) -> bool:
-    """Whether a parameter of a template has a name like that of a secret."""
+    """Whether the name of a template's parameter is like the name of a secret."""
     return isinstance(parameter, str) and bool(_SECRET_NAME.search(parameter))
 
 
@@ -175,7 +175,7 @@ def _scalars(value: Any, seen: _Seen, shortest: int = 1) -> Iterator[str]:
 
 
 def kubeconfig_secrets(kubeconfig: Any) -> frozenset[str]:
-    """The secrets in a kubeconfig's content: credentials, those of exec plugins, and passwords in URLs."""
+    """The secrets in a kubeconfig: credentials, also in the options of exec plugins, and passwords in URLs."""
     texts = {*secret_texts(kubeconfig), *_credentials(kubeconfig, "")}
     return frozenset(text for text in texts if len(text) >= _SHORTEST_PASSWORD)
 

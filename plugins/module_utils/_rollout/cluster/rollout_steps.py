@@ -44,7 +44,7 @@ _MOMENT: Final = 0.5
 FORECAST: Final = ("quota", "placement")
 # Seconds for VMs without a revision to capture one: a run that was cut off may have released it a moment ago.
 _CAPTURE: Final = 5.0
-# Seconds beyond the timeouts after which a Lease that is not renewed expires, and to wait for that of another run.
+# Seconds after the timeouts until a Lease that is not renewed expires; seconds to wait for the Lease of another run.
 _LEASE_MARGIN: Final = 60
 _LEASE_WAIT: Final = 86400
 

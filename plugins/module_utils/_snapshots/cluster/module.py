@@ -110,7 +110,7 @@ def _name(option: str, params: Params, vm: ObjectKey) -> str:
     if params[option] is None:
         return ""
     name: str = params[option].replace(_PLACE, vm.name)
-    # KubeVirt names the copies of revisions after the snapshot, and would take those of the VM for them.
+    # KubeVirt names the copies of revisions after the snapshot, and would take the VM's revisions for copies.
     if problem := "is the name of the VM" if name == vm.name else subdomain(name):
         raise TaskFailed(f"{option}: {quoted(name)} {problem}; choose another name, such as {_PLACE}-before")
     return name

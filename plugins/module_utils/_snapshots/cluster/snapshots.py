@@ -91,7 +91,7 @@ def _foresee_sizes(of_vm: ByVM, drifts: Drifts, sizes: Sizes, task: Task) -> Non
 
 
 def _changed(session: Session, vms: Drifts, decide: Decide, of_vm: ByVM, task: Task) -> list[SnapshotJob]:
-    """Gives VMs other revisions. Returns the jobs of those that got them; failures and warnings go into the jobs."""
+    """Gives VMs other revisions. Returns the jobs of VMs that got them; failures and warnings go into the jobs."""
     changed = []
     due = [vm for key, vm in vms.items() if of_vm[key].failed is None]
     for revision_job in change(session, due, decide, "never", task):

@@ -119,7 +119,7 @@ def manifest(options: Options, table: Table = VM) -> Manifest:
 
     It contains a run strategy and memory only if given; `virtual_machine.with_live_values` adds the defaults of a new
     VM.
-    options: None if not given. table: all options of a VM, with those of capabilities. `spec` and `template` hold
+    options: None if not given. table: all options of a VM, also of capabilities. `spec` and `template` hold
     fields without an option and are merged with the others.
     Raises FieldError for an invalid VM; the checks have virtctl's order.
     """

@@ -1,4 +1,4 @@
-"""Volumes, disks and DataVolumes of a VM from the options `volumes` and `boot`, with names for those that have none.
+"""Volumes, disks and DataVolumes of a VM from the options `volumes` and `boot`, with names for nameless ones.
 
 A generated name depends only on the VM, so that a second run finds what the first has created. Ansible has checked the
 options, but takes null and an empty text for values: what they leave missing is found here.
@@ -141,7 +141,7 @@ class Disks:
         if name is None or (not name and kind != "import"):
             name = self._default_name(kind, options, index)
         if kind == "import":
-            # Report errors of the import before those of its name, as virtctl does.
+            # Report errors of the import before errors of its name, as virtctl does.
             spec = _data_volume_spec(f"{path}.import", options["import"])
             self._reserve_name(f"{path}.name", name)
             source = self._imported(f"{path}.import", name, options, spec)
@@ -323,8 +323,9 @@ def _make_hotpluggable(path: str, kind: str, source: dict[str, Any]) -> None:
 
 
 def _plugged_bus(path: str, device: str, bus: str | None) -> str | None:
-    """The bus of a hotpluggable disk (``ValidateHotplugDiskConfiguration``); None for that of the preference, which
-    only a CD-ROM drive gets. Raises FieldError for another bus than KubeVirt plugs.
+    """The bus of a hotpluggable disk (``ValidateHotplugDiskConfiguration``).
+
+    None: the preference's bus, which only a CD-ROM drive gets. Raises FieldError for a bus that KubeVirt does not plug.
     """
     buses = BUSES.get(device)
     if buses is None:

@@ -213,7 +213,7 @@ def _first_networks(spec: Spec) -> dict[Request, int]:
 
 
 def _between_kinds(first: dict[Request, int], field: str, owners: dict[Request, str]) -> Iterator[Cause]:
-    """pairDuplicateChecker: the same request by devices of two kinds. owners: those of the earlier kinds."""
+    """pairDuplicateChecker: the same request by devices of two kinds. owners: devices of the earlier kinds."""
     for request, index in first.items():
         own = f"{field}[{index}]"
         if owners.setdefault(request, own) != own:

@@ -197,7 +197,7 @@ _UNREAD: Final = frozenset({"name", "uid", "resourceVersion", "generation", "cre
 
 
 def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -> str | None:
-    """All that admission looks at in a planned VM, as one text; None for a VM that must be judged by itself.
+    """A text that is equal for VMs with the same answer of admission; None for a VM that must be judged by itself.
 
     vm: the VM after the plan. live: the VM before, None for a new one. A captured revision counts by its contents,
     because each VM has its own.

@@ -16,10 +16,10 @@ from .rule import INVALID, Cause, Rule, Spec
 
 
 class Place:
-    """Where a value is.
+    """The place of a value in a VMI spec.
 
     spec, path: the VMI spec and its path. entry: the object to which paths are relative: the spec, or an object or
-    entry in it. entries, index: the list of the entry, and its position there. memo: what rules have found out.
+    entry in it. entries, index: the list of the entry, and its position there. memo: results that rules share.
     """
 
     __slots__ = ("entries", "entry", "index", "kubevirt", "memo", "path", "spec")

@@ -16,8 +16,9 @@ VMI_PREFIX = "spec"
 
 
 class ConflictError(KubeVirtError):
-    """A VM sets fields that its instancetype sets, too. The message is that of expand-spec, and of the capture of a
-    revision.
+    """A VM sets fields that its instancetype sets, too.
+
+    The message is the same as KubeVirt's for expand-spec and for the capture of a revision.
 
     conflicts: the fields, in KubeVirt's order.
     """

@@ -33,8 +33,8 @@ def effective_spec(
 ) -> Manifest | None:
     """The canonical spec that counts for a VM; None if the VM does not refer to one.
 
-    It is that of the revision which the VM names or has captured, else that of the live object. Raises KubeVirtError
-    for an object that does not exist or cannot be read.
+    The revision that the VM names or has captured comes before the live object. Raises KubeVirtError for an object that
+    does not exist or cannot be read.
     """
     revision = captured_revision(vm, matcher_field, lookup, release)
     if revision is not None:

@@ -104,7 +104,7 @@ class _SourceTracer:
     """Follows a volume to the object whose labels count. All methods raise KubeVirtError."""
 
     def __init__(self, matcher_field: MatcherField, lookup: Lookup, namespace: str, release: Release) -> None:
-        """Follows the volumes of a VM. namespace: that of the VM."""
+        """Follows the volumes of a VM. namespace: of the VM."""
         self._matcher_field = matcher_field
         self._lookup = lookup
         self._namespace = namespace

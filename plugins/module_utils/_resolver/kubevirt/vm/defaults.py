@@ -83,7 +83,7 @@ def _set_cpu_request(spec: Spec, kubevirt: KubeVirt) -> None:
 
 
 def _set_memory_request(spec: Spec, kubevirt: KubeVirt) -> None:
-    """Sets the pod's request: the limit, else what the guest needs."""
+    """Sets the pod's memory request: to the limit, else to the memory of the guest."""
     resources = spec["domain"]["resources"]
     limit, requests = resources.get("limits", {}).get("memory"), resources.get("requests", {})
     if not _is_zero(limit) and _is_zero(requests.get("memory")):

@@ -58,11 +58,10 @@ def disks_change_live(at_start: Manifest, desired: Manifest) -> bool:
 
 
 def plugged_volumes(vm: Manifest, vmi: Manifest) -> tuple[list[Manifest], list[Manifest]]:
-    """The volumes and disks of a running VMI once KubeVirt has plugged, replaced and unplugged those of its VM
-    (``patchHotplugVolumes``).
+    """The volumes and disks of a running VMI after KubeVirt has hotplugged its VM's changes (``patchHotplugVolumes``).
 
     vm, vmi: with canonical specs of the VMI. A replaced volume comes once the old one has left the VMI's status.
-    If virt-api rejects one of the volumes, the guest keeps what it has.
+    If virt-api rejects one of the volumes, the guest's volumes and disks do not change.
     """
     status = vmi.get("status") or {}
     now, running = vm["spec"]["template"]["spec"], vmi["spec"]

@@ -86,7 +86,7 @@ def failure_of(vm: Manifest) -> tuple[Manifest, Failure]:
 
 
 def retry_patch(vm: Manifest) -> Manifest | None:
-    """A merge patch of a VM that fails by what may have appeared meanwhile; None for other VMs.
+    """A merge patch of a VM that failed for a missing object, which may exist by now; None for other VMs.
 
     KubeVirt tries again at once. The annotation has the version of the VM, so that the patch is a change each time.
     """

@@ -202,7 +202,7 @@ def _with_devices(vm: Manifest, vmi: Manifest, kubevirt: KubeVirt) -> tuple[Mani
 
 
 def _settled_volumes(vm: Manifest, vmi: Manifest) -> tuple[list[Manifest], list[Manifest]]:
-    """The volumes and disks once those that are replaced have left the VMI's status, too."""
+    """The volumes and disks once replaced volumes have also left the VMI's status."""
     volumes, disks = plugged_volumes(vm, vmi)
     names = {volume["name"] for volume in volumes}
     spec = {**vmi["spec"], "volumes": volumes}

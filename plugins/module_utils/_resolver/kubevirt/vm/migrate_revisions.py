@@ -47,7 +47,7 @@ Action = Union[Create, Delete, PatchVM]
 
 
 class CreatedRevisions:
-    """The ControllerRevisions of a lookup, and those created since."""
+    """The ControllerRevisions of a lookup, and the ones created since."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

@@ -20,7 +20,7 @@ from ..instancetype.find import Specs, canonical_vm, template_of
 from ..instancetype.preferred_devices import devices as apply_device_preferences
 from . import defaults
 
-# The terms of affinity that have to hold, and those that only count.
+# The required and the preferred terms of affinity.
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _UINT32: Final = 2**32
@@ -42,7 +42,7 @@ def firmware_uuid(name: str) -> str:
 def build(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> BuiltVMI:
     """The VMI that virt-controller creates for a VM (plain manifest).
 
-    specs: the canonical specs of its instancetype and preference; None to look up those to which the VM refers.
+    specs: the canonical specs of its instancetype and preference; None: looked up by the VM's references.
     Raises KubeVirtError.
     """
     return build_in_place(canonical_vm(vm, cluster.release), cluster, specs)

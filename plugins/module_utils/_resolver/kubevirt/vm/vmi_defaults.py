@@ -1,4 +1,4 @@
-"""The defaults of a VMI beyond those of its VM. All functions change the given canonical spec, or a part of it."""
+"""The defaults of a VMI beyond its VM's defaults. All functions change the given canonical spec, or a part of it."""
 
 from __future__ import annotations
 
