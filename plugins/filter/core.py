@@ -17,8 +17,10 @@ class FilterModule:
         return {
             **filters("catalog_objects", "catalog_objects"),
             **filters("choose", "fitting"),
+            **filters("drift", "drift"),
+            **filters("explain", "explain"),
             **filters("files", "_catalog_files"),
             **filters("quantity", "quantity"),
             **filters("variables", "_failure", "_survey", "_unknown"),
-            **filters("vm", "drift", "expand", "explain", "infer"),
+            **filters("vm", "expand", "infer"),
         }

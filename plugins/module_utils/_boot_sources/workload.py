@@ -19,7 +19,8 @@ from .._resolver.api.name_rules import did_you_mean, first_names, quoted
 from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
 from .._resolver.choose import fitting
-from .._resolver.choose.fitting import CLASS_LABEL, Constraints, MissingObject, Rejected
+from .._resolver.choose.fitting import CLASS_LABEL, Constraints
+from .._resolver.choose.rejected import MissingObject, Rejected
 from .._resolver.choose.suggestions import display_name
 from .source import matchers
 from .stored_choice import CHOSEN_OPTIONS

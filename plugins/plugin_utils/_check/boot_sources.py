@@ -15,7 +15,7 @@ from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
+from ...module_utils._resolver.choose.rejected import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.cluster import KubeVirt
 from ...module_utils._resolver.kubevirt.instancetype.lookup import Objects
 from . import boot_source_tasks, containerfiles, default_labels

@@ -15,9 +15,8 @@ from ...module_utils._resolver.api import release
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.name_rules import one_line, quoted
 from ...module_utils._resolver.api.type_remedies import AS_TEXT
-from ...module_utils._resolver.choose.fitting import Rejected
+from ...module_utils._resolver.choose.rejected import Rejected
 from ...module_utils._resolver.kubevirt.cluster import version_of
-from .._catalog_files import builtin_objects
 from .._manifest_checks import check_fields, check_types, gated
 
 Check = Callable[[Any], Any]
@@ -48,10 +47,16 @@ def vm_filter(compute: Callable[..., Any], **checks: Check) -> Callable[..., Any
                 _check_override(option, manifest, accept)
         checked = {option: check_option(option, given, checks.get(option)) for option, given in options.items()}
         version = release_option(kubevirt_version, checked.get("kubevirt"))
-        known = builtin_objects(version) if objects is None else manifests("objects", objects)
+        known = _builtin_objects(version) if objects is None else manifests("objects", objects)
         return each(value, lambda vm: compute(gated(vm, accept), overrides, known, version, **checked))
 
     return apply
+
+
+def _builtin_objects(version: release.Release) -> list[dict[str, Any]]:
+    from .._catalog_files import builtin_objects
+
+    return builtin_objects(version)
 
 
 def _check_override(option: str, manifest: Any, accept_unknown: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
-from ...module_utils._resolver.choose.fitting import Rejected
+from ...module_utils._resolver.choose.rejected import Rejected
 from .._catalog_files import builtin_objects
 from ._shared import check_option, manifests, release_option, text
 

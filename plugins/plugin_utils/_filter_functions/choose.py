@@ -7,7 +7,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ...module_utils._resolver.choose.fitting import Rejected, choose
+from ...module_utils._resolver.choose.fitting import choose
+from ...module_utils._resolver.choose.rejected import Rejected
 from .._manifest_checks import check_types
 from ._shared import check_option, of_type, release_option, text
 

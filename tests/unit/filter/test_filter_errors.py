@@ -42,6 +42,15 @@ def test_the_file_of_all_filters_imports_no_code() -> None:
     assert done.stdout.split() == [*packages, _deferred.__name__, core.__name__]
 
 
+@pytest.mark.parametrize(("options", "loaded"), [("objects=[]", False), ("", True)])
+def test_catalog_is_loaded_only_without_objects(options: str, loaded: bool) -> None:
+    vm = {"metadata": {"name": "vm"}, "spec": {"template": {"spec": {"domain": {}}}}}
+    call = f"import sys, {core.__name__} as core; core.FilterModule().filters()['expand']({vm}, {options})"
+    program = f"{call}; print('{PLUGINS}.module_utils._resolver.catalog.bundle' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout.strip() == str(loaded)
+
+
 @pytest.mark.parametrize("name", FILTERS)
 def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:

@@ -14,7 +14,7 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, name_of
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.change.declared import DeclareJob
-from ..._resolver.choose.fitting import Rejected
+from ..._resolver.choose.rejected import Rejected
 from ..stored_choice import StoredChoice, stored_choice
 from ..workload import AvailableObjects, WorkloadRequest, apply_choice, request_of, resolve, size_option
 

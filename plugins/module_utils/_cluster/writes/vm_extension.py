@@ -12,7 +12,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.change.declared import DeclareJob, refuse
 from ..._resolver.change.step import UNKNOWN_IN_CHECK_MODE, Decision, Facts, Step
-from ..._resolver.choose.fitting import MissingObject, Rejected
+from ..._resolver.choose.rejected import MissingObject, Rejected
 from ..._resolver.declare.option_rows import Table
 from ..._resolver.declare.vm.options import VM
 from ..client.errors import RequestFailed

@@ -21,6 +21,7 @@ from ..api.quantity import parse
 from ..api.release import Release
 from ..api.state import OBSOLETE, is_active, state_of
 from ..kubevirt.instancetype import requirements, topology
+from .rejected import Rejected
 
 Spec = Optional[Manifest]
 
@@ -117,14 +118,6 @@ def _rank(spec: Manifest) -> tuple[Any, ...]:
 
 
 _UINT32 = 2**32 - 1
-
-
-class Rejected(ValueError):
-    """An invalid option or object; one line names it and the reason."""
-
-
-class MissingObject(Rejected):
-    """An object is missing without which no choice fits the request."""
 
 
 def choose(

@@ -6,15 +6,17 @@ Secrets are not looked for, because whoever may look for them may read them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..api.matcher import ObjectKey
 from ..api.name_rules import join_or
 from ..api.tree import value_at
-from ..choose.suggestions import Lister, resembling
 from ..kubevirt.instancetype.lookup import Lookup, is_missing
 from .object_keys import ObjectToRead
+
+if TYPE_CHECKING:
+    from ..choose.suggestions import Lister
 
 
 def claim_names(vm: Manifest) -> list[str]:
@@ -169,6 +171,9 @@ def _missing(needed: Iterable[ObjectReference], objects: Lookup, lister: Lister,
     """
     for path, kinds, namespace, name in needed:
         if all(is_missing(objects, kind, namespace, name) for kind in kinds):
+            # Only what is missing needs it.
+            from ..choose.suggestions import resembling
+
             close = resembling(name, map(name_of, lister(kinds[0], namespace)))
             place = f" in the namespace {namespace}" if namespace else ""
             hint = f"did you mean {join_or(close)}?" if close else remedy

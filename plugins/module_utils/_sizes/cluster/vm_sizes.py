@@ -17,7 +17,7 @@ from ..._resolver.api.records import was_expanded
 from ..._resolver.api.write import create
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.change.step import Facts, Step
-from ..._resolver.choose.fitting import MissingObject, Rejected
+from ..._resolver.choose.rejected import MissingObject, Rejected
 from ..._resolver.declare.virtual_machine import as_created
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_admission

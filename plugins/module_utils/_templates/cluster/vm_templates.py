@@ -12,7 +12,7 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import did_you_mean
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.change.step import Step
-from ..._resolver.choose.fitting import MissingObject
+from ..._resolver.choose.rejected import MissingObject
 from ..._resolver.declare.option_checks import oversized
 
 OPTION: Final = "from_template"

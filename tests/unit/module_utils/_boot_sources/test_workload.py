@@ -8,7 +8,7 @@ import pytest
 from plugins.module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
 from plugins.module_utils._resolver.api.keys import DEFAULT_LABEL
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.choose.fitting import Rejected
+from plugins.module_utils._resolver.choose.rejected import Rejected
 from plugins.plugin_utils._catalog_files import builtin_objects
 
 LABEL = "instancetype.kubevirt.io/"
