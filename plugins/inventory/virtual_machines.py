@@ -197,7 +197,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
-        if MISSING is not None:
+        if MISSING:
             raise AnsibleParserError(missing_required_lib(LIBRARIES))
         self._check(loader.load_from_file(path, cache="none"))
         config = self._read_config_data(path)

@@ -6,7 +6,7 @@ import pytest
 from loopback_registry import LoopbackRegistry
 
 from modules_support import Run, Task, objects
-from plugins.module_utils._cluster.client.transport import USER_AGENT
+from plugins.module_utils._cluster.client.connections import USER_AGENT
 
 MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
 DEFAULTS = [

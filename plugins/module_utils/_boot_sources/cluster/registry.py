@@ -12,10 +12,10 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from ..._cluster.client.concurrency import map_concurrently
+from ..._cluster.client.connections import USER_AGENT
 from ..._cluster.client.errors import RequestFailed, reason_of
-from ..._cluster.client.libraries import urllib3
 from ..._cluster.client.session import Session
-from ..._cluster.client.transport import USER_AGENT, web_pool
+from ..._cluster.client.web import urllib3, web_pool
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, name_of
 from .. import image

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
-from ..._cluster.client.transport import web_pool
+from ..._cluster.client.web import web_pool
 from ..._cluster.reads.delays import blockers, listed_events, newest_events
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.task import Task

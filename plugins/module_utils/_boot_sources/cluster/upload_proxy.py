@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from ..._cluster.client.concurrency import display, raise_if_stopped
 from ..._cluster.client.errors import reason_of
-from ..._cluster.client.libraries import urllib3
+from ..._cluster.client.web import urllib3
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.

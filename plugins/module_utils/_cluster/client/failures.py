@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
+import ssl
 from http import HTTPStatus
 from typing import Any, Final
 
 from ..._resolver.api.name_rules import quoted
 from .errors import ApiError, ConnectionFailed, RequestFailed, reason_of
-from .libraries import urllib3
 
 # How much of a response that is not JSON is searched for a web page.
 _SNIFFED: Final = 4096
@@ -26,6 +27,11 @@ _PROXY: Final = (
 )
 _WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
 _HTTP_TO_HTTPS: Final = "HTTP request to an HTTPS server"
+# The texts of these have nothing but what was read.
+_NO_HTTP: Final = {
+    http.client.BadStatusLine: "its answer is not HTTP",
+    http.client.IncompleteRead: "its answer ended too early",
+}
 _HTTPS_TO_HTTP: Final = re.compile(r"wrong version number|record layer failure|unknown protocol", re.IGNORECASE)
 
 
@@ -88,23 +94,20 @@ def not_of_the_api(host: str, expected: str) -> ConnectionFailed:
     return ConnectionFailed(f"{host} did not answer with {expected}{_WRONG_HOST}", final=True)
 
 
-def unreachable(host: str, error: Exception) -> ConnectionFailed:
-    """The error for a request without a response."""
-    cause = error.args[0] if error.args else None
-    text = f"cannot reach the API server {host}: {reason_of(error)}"
-    # The certificate error of TLS and that of urllib3, which compares names itself at times, are both ValueErrors.
-    if isinstance(error, urllib3.exceptions.SSLError) and isinstance(cause, ValueError):
+def unreachable(host: str, error: Exception, sent: bool) -> ConnectionFailed:
+    """The error for a request without a response. sent: whether the server may have got it."""
+    if isinstance(error, ssl.SSLCertVerificationError):
         text = (
             f"cannot verify the certificate of {host}: {reason_of(error)}; set ca_cert to the CA that"
             " signed the server's certificate"
         )
-        return ConnectionFailed(text, sent=False, final=True)
-    exceptions = urllib3.exceptions
-    if isinstance(error, exceptions.SSLError) and _HTTPS_TO_HTTP.search(text):
+        return ConnectionFailed(text, sent=sent, final=True)
+    reason = _NO_HTTP.get(type(error)) or reason_of(error)
+    text = f"cannot reach the API server {host}: {reason}"
+    if isinstance(error, ssl.SSLError) and _HTTPS_TO_HTTP.search(text):
         text = f"{text}; if it answers HTTP only, set host, or server in the kubeconfig, to http://..."
-        return ConnectionFailed(text, sent=False, final=True)
-    unsent = isinstance(error, (exceptions.NewConnectionError, exceptions.ConnectTimeoutError))
-    return ConnectionFailed(text, sent=not unsent)
+        return ConnectionFailed(text, sent=sent, final=True)
+    return ConnectionFailed(text, sent=sent)
 
 
 def _one_line(data: bytes) -> str:

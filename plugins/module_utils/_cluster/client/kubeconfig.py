@@ -15,11 +15,6 @@ from ..._resolver.secrets.redaction import mask_secrets
 from ..._resolver.secrets.secret_texts import environment_secrets, kubeconfig_secrets
 from .errors import ConnectionFailed, reason_of
 
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
-
 CREDENTIALS: Final = ("api_key", "username", "client_cert")
 """Options with which a host needs no kubeconfig."""
 _DEFAULT: Final = "~/.kube/config"
@@ -217,6 +212,9 @@ class _Unreadable(Exception):
 def _parsed(data: bytes) -> Any:
     if data.startswith(_VAULT):
         raise _Unreadable(_ENCRYPTED)
+    # A host and a token need no kubeconfig.
+    import yaml
+
     try:
         # The one in C is ten times as fast, and not everywhere.
         return yaml.load(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader))

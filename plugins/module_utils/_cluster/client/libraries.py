@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import traceback
-from typing import Final
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["LIBRARIES", "MISSING", "HTTPHeaderDict", "urllib3", "yaml"]
+if TYPE_CHECKING:
+    import yaml
+
+__all__ = ["LIBRARIES", "MISSING", "yaml"]
 
 LIBRARIES: Final = "urllib3 and PyYAML"
 """What modules need beside Python."""
-MISSING: str | None = None
-"""The traceback of the failed import of one of them."""
-try:
-    import urllib3
-    import yaml
+MISSING: Final = "\n".join(f"No module named {name!r}" for name in ("urllib3", "yaml") if find_spec(name) is None)
+"""What Python says of those that are not installed; "" if both are. Each is imported where it is used."""
 
-    try:
-        from urllib3 import HTTPHeaderDict
-    except ImportError:  # urllib3 1
-        from urllib3._collections import HTTPHeaderDict
-except ImportError:
-    MISSING = traceback.format_exc()
-    urllib3 = yaml = HTTPHeaderDict = None  # type: ignore[assignment, misc]
+
+def __getattr__(name: str) -> Any:
+    """`yaml`, or None if it is missing: documentation is also read where it is, from files that need it at once."""
+    if name != "yaml":
+        raise AttributeError(name)
+    return import_module(name) if find_spec(name) is not None else None

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import ipaddress
-import os
-import sys
 from contextlib import suppress
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 
 def environment_proxy(host: str) -> str:
     """The proxy that the environment names for a URL; "" if it names none."""
-    found = _proxies()
+    found = getproxies()
     return found.get(urlsplit(host).scheme) or found.get("all") or ""
-
-
-def _proxies() -> dict[str, str]:
-    """The proxies by scheme, from variables of the environment and, on macOS, the settings of the system."""
-    if sys.platform != "darwin" and not any(name.lower().endswith("_proxy") for name in os.environ):
-        return {}
-    # Takes 4 ms to import.
-    from urllib.request import getproxies
-
-    return getproxies()
 
 
 def environment_exceptions() -> str:
     """The hosts that the environment excepts from proxies."""
-    return _proxies().get("no") or ""
+    return getproxies().get("no") or ""
 
 
 def is_excepted(host: str, exceptions: str) -> bool:

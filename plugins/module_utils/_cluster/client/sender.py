@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import socket
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ..._resolver.secrets.redaction import without_logins
-from .concurrency import Backoff, TokenBucket, raise_if_stopped
-from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
-from .libraries import HTTPHeaderDict, urllib3
+from .concurrency import Backoff, raise_if_stopped
+from .connections import USER_AGENT, Connection, Connections, Response
+from .errors import ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
+from .messages import TOO_LARGE
 from .settings import configure
-from .transport import USER_AGENT, connections, deadline, request_sender
 
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
 # large for etcd.
@@ -21,7 +24,6 @@ _LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """Status codes for which a retry may succeed."""
 _CONNECTIONS: Final = 16
-_CONNECT_TIMEOUT: Final = 10
 # Seconds without data. A stuck request leaves time for another attempt; a watch gets a bookmark every minute.
 _READ_TIMEOUT: Final = 30
 # Seconds and bytes of a whole response; a page of 500 large VMs has about ten MB.
@@ -33,8 +35,6 @@ _HEADERS_TTL: Final = 1.0
 # If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
 
-CHUNK: Final = 65536
-"""Bytes of an answer that are read at once."""
 _HEADER: Final = (
     "a credential or name has characters that no HTTP header may have, such as a line break; check api_key, username,"
     " password, impersonate_user, impersonate_groups, and the token in the kubeconfig"
@@ -89,7 +89,7 @@ class Sender:
         self._headers = _headers(options)
         timeout = options.get("retry_timeout")
         self.retry_timeout = 60.0 if timeout is None else float(timeout)
-        self._bucket = TokenBucket(options["qps"]) if options.get("qps") else None
+        self._wait_for_turn = _limit(options["qps"]) if options.get("qps") else None
         self._reached = threading.Event()
         self.outage = _Outage()
         self._accepted = threading.Event()
@@ -100,11 +100,9 @@ class Sender:
 
     def _connect(self) -> None:
         self._settings = configure(self._options)
-        address = self._settings.host
-        self.host = without_logins(address, "host")
+        self.host = without_logins(self._settings.host, "host")
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
-        manager = connections(self._settings, self._options.get("concurrency") or _CONNECTIONS)
-        self._open = request_sender(manager, address)
+        self._connections = Connections(self._settings, self._options.get("concurrency") or _CONNECTIONS)
 
     def _credentials(self) -> dict[str, str]:
         """The authentication headers, a second old at most: exec plugins and service accounts renew their tokens."""
@@ -188,82 +186,89 @@ class Sender:
             raise not_an_object(self.host, content)
         return content
 
-    def opened(self, request: Request) -> Any:
+    def opened(self, request: Request) -> Response:
         """The answer to a request, with its body unread. Raises ApiError for a refusal, ConnectionFailed for none."""
-        watched = request.watched
-        if self._bucket is not None:
-            self._bucket.wait_for_turn()
+        if self._wait_for_turn is not None:
+            self._wait_for_turn()
             raise_if_stopped()
-        timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
-        headers = self._headers.copy()
-        headers["Accept"] = request.accept
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
         # One thread at a time, so that an exec plugin whose token has expired runs once.
         with self._lock:
-            headers.update(self._credentials())
-            send = self._open
-        # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
-        deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
+            headers = [*self._headers, ("Accept", request.accept), *self._credentials().items()]
+            connections = self._connections
+        if request.body is not None:
+            headers.append(("Content-Type", request.content_type))
         try:
-            response = send(request.method, request.target, body=request.body, headers=headers, timeout=timeout)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-                # The connection was accepted: the address is right, and another server behind it may answer.
-                self._reached.set()
-            raise self._unreachable(error) from error
-        except ValueError:
-            # The error contains the header, which may be a secret.
-            raise ConnectionFailed(_HEADER, final=True) from None
+            connection = connections.take()
+        except (http.client.HTTPException, OSError) as error:
+            raise self._unreachable(error, sent=False) from error
+        response = self._exchange(connection, request, headers)
         self._reached.set()
         self.outage.end()
         if _WARNING in response.headers:
-            _keep_warnings(response.headers.getlist(_WARNING), request.path, request.warnings)
+            _keep_warnings(response.headers.get_all(_WARNING, ()), request.path, request.warnings)
         if response.status >= 300:
             raise self._refusal(response, request)
         self._accepted.set()
         self._renewal_useless = False
         return response
 
-    def _read(self, response: Any) -> bytes:
+    def _exchange(self, connection: Connection, request: Request, headers: list[tuple[str, str]]) -> Response:
+        timeout, total = _READ_TIMEOUT, float(_DEADLINE)
+        if request.watched is not None:
+            # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
+            timeout, total = _WATCH_TIMEOUT, request.watched + _WATCH_TIMEOUT
+        deadline = time.monotonic() + total
+        try:
+            return connection.exchange(request.method, request.target, headers, request.body, timeout, deadline)
+        except socket.timeout as error:
+            # The connection was accepted: the address is right, and another server behind it may answer.
+            self._reached.set()
+            raise self._unreachable(OSError(f"it sent nothing for {timeout} s")) from error
+        except (http.client.HTTPException, OSError) as error:
+            raise self._unreachable(error) from error
+        except ValueError:
+            # The error contains the header, which may be a secret.
+            raise ConnectionFailed(_HEADER, final=True) from None
+
+    def _read(self, response: Response) -> bytes:
         """The whole body, decompressed."""
         parts, length = [], 0
         try:
-            for part in response.stream(CHUNK, decode_content=True):
+            for part in response.parts():
                 parts.append(part)
                 length += len(part)
                 if length > _LARGEST:
-                    response.close()
                     raise ConnectionFailed(f"{self.host} answered with more than {_LARGEST >> 20} MiB", final=True)
-        except urllib3.exceptions.DecodeError as error:
+        except zlib.error as error:
             raise ConnectionFailed(f"cannot decompress the answer of {self.host}: {reason_of(error)}") from error
-        except (urllib3.exceptions.HTTPError, OSError) as error:
+        except (http.client.HTTPException, OSError) as error:
             raise self._unreachable(error) from error
         return b"".join(parts)
 
-    def _refusal(self, response: Any, request: Request) -> RequestFailed:
+    def _refusal(self, response: Response, request: Request) -> RequestFailed:
         from .failures import refusal
 
         verb = request.method if request.watched is None else "WATCH"
         return refusal(self.host, response, self._read(response), verb, request.path)
 
-    def _unreachable(self, error: Exception) -> ConnectionFailed:
+    def _unreachable(self, error: Exception, sent: bool = True) -> ConnectionFailed:
         from .failures import unreachable
 
-        return unreachable(self.host, error)
+        return unreachable(self.host, error, sent)
 
 
-def _headers(options: dict[str, Any]) -> Any:
-    """The headers of all requests, as a dict or a mapping."""
-    headers: Any = {"User-Agent": USER_AGENT}
+def _limit(rate: float) -> Callable[[], None]:
+    from .rate import TokenBucket
+
+    return TokenBucket(rate).wait_for_turn
+
+
+def _headers(options: dict[str, Any]) -> list[tuple[str, str]]:
+    """The headers of all requests."""
+    headers = [("User-Agent", USER_AGENT)]
     if options.get("impersonate_user"):
-        headers["Impersonate-User"] = options["impersonate_user"]
-    groups = options.get("impersonate_groups") or []
-    # Only this class repeats a header; with a dict, a request takes less time.
-    headers = HTTPHeaderDict(headers) if groups else headers
-    for group in groups:
-        headers.add("Impersonate-Group", group)
-    return headers
+        headers.append(("Impersonate-User", options["impersonate_user"]))
+    return headers + [("Impersonate-Group", group) for group in options.get("impersonate_groups") or ()]
 
 
 def _keep_warnings(headers: Iterable[str], path: str, warnings: dict[str, dict[str, None]]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import http.client
 import json
 import re
 import time
+import zlib
 from collections.abc import Iterator
 from itertools import count
 from typing import Any, Final
@@ -15,9 +17,9 @@ from ..._resolver.api.keys import FIELD_MANAGER
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import APPLY, RetrySafety, Write
 from .concurrency import Backoff, raise_if_stopped
+from .connections import Response
 from .errors import ApiError, ConnectionFailed
-from .libraries import urllib3
-from .sender import CHUNK, Request, Sender
+from .sender import Request, Sender
 
 _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
@@ -203,10 +205,10 @@ class Session:
                     code = int(event["object"].get("code") or 500)
                     raise ApiError(code, event["object"], verb="WATCH", path=path)
                 yield event
-        except (urllib3.exceptions.HTTPError, OSError, ValueError):
+        except (http.client.HTTPException, OSError, ValueError, zlib.error):
             return
         finally:
-            response.close()
+            response.end()
 
     def request(
         self,
@@ -270,8 +272,8 @@ def _encoded(body: Any) -> bytes:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _lines(response: Any) -> Iterator[bytes]:
+def _lines(response: Response) -> Iterator[bytes]:
     partial = b""
-    for chunk in response.stream(CHUNK, decode_content=True):
-        *lines, partial = (partial + chunk).split(b"\n")
+    for part in response.parts():
+        *lines, partial = (partial + part).split(b"\n")
         yield from (line for line in lines if line.strip())

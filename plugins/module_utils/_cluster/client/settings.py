@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import time
+import sys
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from . import kubeconfig, proxies
+from . import kubeconfig
 from .errors import ConnectionFailed, reason_of
 from .kubeconfig import Access, Entry
-from .libraries import urllib3
 
 _FILES: Final = ("ca_cert", "client_cert", "client_key")
 _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
-# Seconds after which a file with a token is read again, as Kubernetes' own clients do.
-_TOKEN_SECONDS: Final = 60
 
 
 class Pem(NamedTuple):
@@ -41,8 +37,8 @@ class Settings:
 
     name: the kubeconfig in messages. authorization: the value of the header Authorization, "" for none; called for each
     request, because tokens expire. verify: whether to check the server's certificate. ca: without it the CAs of the
-    system count. server_name: the name in the certificate, if it is not the host's. proxy: without user and password,
-    which proxy_headers have; "" for none.
+    system count. server_name: the name in the certificate, if it is not the host's. proxy: without its login;
+    "" for none. proxy_login: user:password, or "". proxy_headers: as urllib3's make_headers takes them.
     """
 
     name: str = "kubeconfig"
@@ -54,6 +50,7 @@ class Settings:
     key: Pem | None = None
     server_name: str = ""
     proxy: str = ""
+    proxy_login: str = ""
     proxy_headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -125,7 +122,7 @@ def _log_in(access: Access, settings: Settings) -> str:
             return ""
     token, path = user.text("token").strip(), user.path("tokenFile")
     if token or path:
-        settings.authorization = (lambda: f"Bearer {token}") if token else _TokenFile(path, user.place).authorization
+        settings.authorization = (lambda: f"Bearer {token}") if token else _token_file(path, user.place)
         return ""
     if user.fields.get("exec"):
         from .exec_plugins import ExecLogin, PluginFailed, failure_text
@@ -148,27 +145,10 @@ def _log_in(access: Access, settings: Settings) -> str:
     return failure
 
 
-class _TokenFile:
-    """A token in a file that another program renews, such as the kubelet that of a service account."""
+def _token_file(path: str, place: str) -> Callable[[], str]:
+    from .token_file import TokenFile
 
-    def __init__(self, path: str, place: str) -> None:
-        """Reads the token. place: the words with which messages begin. Raises ConnectionFailed if there is no token."""
-        self._path, self._read_at = Path(path), time.monotonic()
-        try:
-            self._token = self._path.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConnectionFailed(f"{place}: token file {path}: {reason_of(error)}", final=True) from None
-        if not self._token:
-            raise ConnectionFailed(f"{place}: token file {path}: is empty", final=True)
-
-    def authorization(self) -> str:
-        now = time.monotonic()
-        if now >= self._read_at + _TOKEN_SECONDS:
-            self._read_at = now
-            # It may be back in a minute; the old token may still do.
-            with suppress(OSError, UnicodeDecodeError):
-                self._token = self._path.read_text(encoding="utf-8").strip() or self._token
-        return f"Bearer {self._token}"
+    return TokenFile(path, place).authorization
 
 
 def _basic(name: str, password: str) -> Callable[[], str]:
@@ -193,7 +173,7 @@ def _of_pod(options: dict[str, Any]) -> tuple[Settings, str]:
         url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
         account = Settings("service account", url, ca=Pem(f"ca_cert {ca}", str(ca)))
         if not options.get("api_key"):
-            account.authorization = _TokenFile(str(token), "service account").authorization
+            account.authorization = _token_file(str(token), "service account")
         return account, ""
     named = "does not exist" if kubeconfig.is_missing(options) else "names none"
     raise ConnectionFailed(
@@ -223,19 +203,25 @@ def _override(options: dict[str, Any], settings: Settings) -> None:
             setattr(settings, attribute, Pem(f"{option} {path}", path) if value else None)
 
 
+def _names_proxies() -> bool:
+    """Whether the environment may name a proxy, or on macOS the settings of the system."""
+    return sys.platform == "darwin" or any(name.lower().endswith("_proxy") for name in os.environ)
+
+
 def _choose_proxy(options: dict[str, Any], settings: Settings) -> None:
     """Sets the proxy of the options, the kubeconfig or the environment, unless the host is excepted from proxies."""
-    given, excepted = options.get("proxy"), options.get("no_proxy")
-    proxy = settings.proxy or proxies.environment_proxy(settings.host) if given is None else given
-    excepted = proxies.environment_exceptions() if excepted is None else excepted
-    headers = {name: value for name, value in (options.get("proxy_headers") or {}).items() if value is not None}
-    settings.proxy, settings.proxy_headers = "", urllib3.util.make_headers(**headers)
-    if not proxy or proxies.is_excepted(settings.host, excepted):
+    given, of_kubeconfig, settings.proxy = options.get("proxy"), settings.proxy, ""
+    if given == "" or not (given or of_kubeconfig or _names_proxies()):
         return
-    # urllib3 passes over user and password in the proxy's URL.
+    # Most clusters are reached without one.
+    from .proxies import environment_exceptions, environment_proxy, is_excepted
+
+    proxy = given or of_kubeconfig or environment_proxy(settings.host)
+    excepted = options.get("no_proxy")
+    if not proxy or is_excepted(settings.host, environment_exceptions() if excepted is None else excepted):
+        return
     scheme, separator, rest = proxy.rpartition("://")
-    login, at, address = rest.rpartition("@")
-    settings.proxy = f"{scheme}{separator}{address}"
-    if at:
-        login_header = urllib3.util.make_headers(proxy_basic_auth=unquote(login))
-        settings.proxy_headers = {**login_header, **settings.proxy_headers}
+    login, _at, address = rest.rpartition("@")
+    settings.proxy, settings.proxy_login = f"{scheme}{separator}{address}", unquote(login)
+    headers = options.get("proxy_headers") or {}
+    settings.proxy_headers = {name: value for name, value in headers.items() if value is not None}

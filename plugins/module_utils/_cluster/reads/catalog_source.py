@@ -15,8 +15,7 @@ from ..._yaml.documents import LARGEST, catalog_documents
 from ..client.concurrency import Backoff
 from ..client.errors import TaskFailed, reason_of
 from ..client.files import write_file
-from ..client.libraries import urllib3
-from ..client.transport import web_pool
+from ..client.web import urllib3, web_pool
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"

@@ -51,7 +51,7 @@ def watch_cluster(
     and a first look that it refuses, raise RequestFailed. A state that cannot be kept raises TaskFailed. `stop` is set
     in the end, also after an error.
     """
-    if MISSING is not None:
+    if MISSING:
         raise TaskFailed(f"{LIBRARIES} are not both installed; install them beside ansible-rulebook")
     source = _ClusterSource(options, cluster, put, stop, diagnosis if BROKEN in options.transitions else None)
 

@@ -1,6 +1,5 @@
 """The cluster that the options mean, and the errors if they mean none."""
 
-import base64
 import json
 import os
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.client import exec_plugins
+from plugins.module_utils._cluster.client.connections import Connections
 from plugins.module_utils._cluster.client.errors import ConnectionFailed
 from plugins.module_utils._cluster.client.settings import Settings, configure
-from plugins.module_utils._cluster.client.transport import connections
 
 KUBECONFIG: dict[str, Any] = {
     "apiVersion": "v1",
@@ -247,7 +246,7 @@ def test_broken_certificate_data_names_its_field(cluster: dict[str, str], user: 
     clusters = [{"name": "a", "cluster": {"server": "https://127.0.0.1:1", **cluster}}]
     with pytest.raises(ConnectionFailed, match=message) as error:
         kubeconfig = {**KUBECONFIG, "clusters": clusters, "users": [{"name": "u", "user": user}]}
-        connections(configure({"kubeconfig": kubeconfig}), 1)
+        Connections(configure({"kubeconfig": kubeconfig}), 1)
     assert "/tmp" not in str(error.value)
 
 
@@ -261,11 +260,11 @@ def test_content_of_a_key_is_no_path() -> None:
 def test_login_of_a_proxy_becomes_a_header(proxy: str) -> None:
     result = configure({"kubeconfig": KUBECONFIG, "proxy": proxy})
     assert result.proxy == "http://127.0.0.1:9"
-    assert result.proxy_headers == {"proxy-authorization": f"Basic {base64.b64encode(b'me:hun@ter2').decode()}"}
+    assert result.proxy_login == "me:hun@ter2"
 
 
 @pytest.mark.parametrize("proxy", ["me:hunter2@127.0.0.1:9", "ftp://me:hunter2@127.0.0.1:9"])
 def test_unusable_proxy_is_named_without_its_login(proxy: str) -> None:
     with pytest.raises(ConnectionFailed, match=r"127.0.0.1:9': cannot be used: .*; write it as http://HOST") as error:
-        connections(configure({"kubeconfig": KUBECONFIG, "proxy": proxy}), 1)
+        Connections(configure({"kubeconfig": KUBECONFIG, "proxy": proxy}), 1)
     assert "hunter2" not in str(error.value)

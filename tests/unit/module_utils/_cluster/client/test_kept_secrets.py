@@ -10,8 +10,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from plugins.module_utils._cluster.client.connections import Connections
 from plugins.module_utils._cluster.client.settings import configure
-from plugins.module_utils._cluster.client.transport import connections
 
 
 def pair() -> tuple[bytes, bytes]:
@@ -43,5 +43,5 @@ def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     written: list[str] = []
     kept = tempfile.mkstemp
     monkeypatch.setattr("tempfile.mkstemp", lambda: written.append("file") or kept())
-    assert connections(configure({"kubeconfig": kubeconfig}), 1).connection_pool_kw["ssl_context"] is not None
+    Connections(configure({"kubeconfig": kubeconfig}), 1)
     assert written == ["file", "file"] and not list(tmp_path.iterdir())

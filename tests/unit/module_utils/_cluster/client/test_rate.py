@@ -1,6 +1,6 @@
 """The session sends so many requests a second, and no more."""
 
-from plugins.module_utils._cluster.client.concurrency import TokenBucket
+from plugins.module_utils._cluster.client.rate import TokenBucket
 
 
 class Clock:
