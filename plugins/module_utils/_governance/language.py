@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api import name_rules as names
-from .._resolver.api.errors import CatalogError, FieldError, QuantityError
+from .._resolver.api.errors import FieldError, QuantityError
 from .._resolver.api.label_selector import matches
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.quantity import parse as quantity
 from .._resolver.api.type_remedies import wrong_type
+from .._resolver.catalog.errors import CatalogError
 from .._resolver.catalog.facts import facts
 from .._resolver.catalog.selection import CatalogSelection
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from ...module_utils._resolver.api.errors import CatalogError
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import Manifest, name_of
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._yaml import unquoted
 from .checked_objects import CheckedObject

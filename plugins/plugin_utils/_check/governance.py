@@ -9,11 +9,12 @@ from ...module_utils._governance.checks import violations
 from ...module_utils._governance.language import Limit
 from ...module_utils._governance.language import limits as parse
 from ...module_utils._governance.policy import POLICY, limit_of
-from ...module_utils._resolver.api.errors import CatalogError, FieldError
+from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE
 from ...module_utils._resolver.api.kinds import KINDS
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
+from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.kubevirt.admission.mutate import admit
 from ...module_utils._resolver.kubevirt.cluster import Cluster, KubeVirt
 from .check_extension import CheckExtension

@@ -9,9 +9,10 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._catalog_conversions import CONVERSIONS
 from ...module_utils._matrix.matrix import Matrix, as_data, compatibility_matrix, from_data
-from ...module_utils._resolver.api.errors import CatalogError, FieldError
+from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.catalog.facts import manifest_of
 from .._reports.catalog_matrix import ShownLimit, html, markdown, svg
 from .._reports.fleet_summary import capacities

@@ -7,9 +7,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ...module_utils._resolver.api.errors import CatalogError
 from ...module_utils._resolver.api.matcher import MATCHER_FIELDS
 from ...module_utils._resolver.catalog.definitions import adapt, expand_catalog
+from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.catalog.selection import select
 from ...module_utils._resolver.declare.option_checks import oversized
 from ._shared import check_option, choice, of_type, text

@@ -8,8 +8,8 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._catalog_conversions import CONVERSIONS
-from ...module_utils._resolver.api.errors import CatalogError
 from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._yaml.documents import TextError, documents
 
 

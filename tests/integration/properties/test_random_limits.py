@@ -22,10 +22,10 @@ from plugins.module_utils._governance.checks import violations
 from plugins.module_utils._governance.language import Limit, limits
 from plugins.module_utils._governance.policy import limit_of, policies
 from plugins.module_utils._resolver.api import behaviour
-from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.finding import ERROR, WARNING
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 from plugins.module_utils._resolver.kubevirt.admission.mutate import admit
 from plugins.module_utils._resolver.kubevirt.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.instancetype.lookup import Objects

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.catalog.bundle import Conversion, bundle, version_of, with_catalog_labels
+from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.selection import CatalogSelection
 from ..._resolver.change.declared import DeclareJob
 from ..._resolver.change.drift import Drift
@@ -153,7 +153,8 @@ def module(
 ) -> Module:
     """The module. extension, conversions, checks, judges: what capabilities add to catalogs."""
     spec = _SPEC if extension is None else {**_SPEC, extension.option: extension.spec}
-    return Module(spec, partial(_run, extension=extension, conversions=conversions, checks=checks, judges=judges))
+    run = partial(_run, extension=extension, conversions=conversions, checks=checks, judges=judges)
+    return Module(spec, run, errors=(CatalogError,))
 
 
 def _catalog(params: Params) -> str:

@@ -11,8 +11,10 @@ from ..._resolver.api.keys import CATALOG_LABEL
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
+from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.facts import Facts, facts, place
-from ..._resolver.catalog.ownership import check_label, is_deployed
+from ..._resolver.catalog.labels import check_label
+from ..._resolver.catalog.ownership import is_deployed
 from ..._resolver.kubevirt.cluster import deploys_instancetypes
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
@@ -70,7 +72,7 @@ def _run(params: Params, task: Task, more: Mapping[str, ReadAddition]) -> Result
 
 def module(**more: ReadAddition) -> Module:
     """The module. more: further keys of the result, and the functions that read their values."""
-    return Module(_SPEC, partial(_run, more=more))
+    return Module(_SPEC, partial(_run, more=more), errors=(CatalogError,))
 
 
 def _selected(params: Params, session: Session, warnings: list[str]) -> list[Manifest]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.errors import FieldError
 from ..client.errors import RequestFailed, TaskFailed
 from ..task import Task
 
@@ -29,7 +29,7 @@ class Module:
 
     argument_spec, rules: the argument spec of AnsibleModule, and its arguments mutually_exclusive and the like.
     execute: does the task with valid options and returns its result, a failed one with `failed` and the reason as
-    `msg`. May raise TaskFailed, RequestFailed, FieldError and CatalogError.
+    `msg`. May raise TaskFailed, RequestFailed, FieldError and one of `errors`.
     unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
     prepare: turns the options that a user writes into the options that Ansible validates.
     """
@@ -39,10 +39,12 @@ class Module:
     rules: dict[str, Any] = field(default_factory=dict)
     unchecked: dict[str, Any] = field(default_factory=dict)
     prepare: Callable[[Params], Params] = lambda params: params
+    errors: tuple[type[Exception], ...] = ()
 
     def run(self, params: Params, task: Task) -> Result:
         """The result of a task. params: valid options."""
+        reported: tuple[type[Exception], ...] = (TaskFailed, RequestFailed, FieldError, *self.errors)
         try:
             return self.execute(params, task)
-        except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
+        except reported as error:
             return {**getattr(error, "result", {}), "msg": str(error), "failed": True}

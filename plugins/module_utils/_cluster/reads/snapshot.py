@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from functools import cache
 from typing import Any, Final
 
 from ..._resolver.api.kinds import KINDS, Kind
@@ -51,20 +50,6 @@ def read_objects(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey,
         }
 
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
-
-
-class ListedObjects:
-    """Objects of a cluster, each kind and namespace listed once."""
-
-    def __init__(self, session: Session) -> None:
-        self.list = cache(lambda kind, namespace: session.list(KINDS[kind], namespace))
-        """(kind, namespace, "" for all) → the live objects. Raises RequestFailed."""
-
-    def read(self, _session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
-        """The live objects with these keys, like `read_objects`."""
-        places = {(key.kind, key.namespace) for key in keys}
-        objects = {ObjectKey.of(item): item for place in places for item in self.list(*place)}
-        return {key: objects[key] for key in keys if key in objects}
 
 
 def list_if_permitted(

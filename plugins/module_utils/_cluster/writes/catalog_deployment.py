@@ -26,9 +26,9 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.catalog_users import CatalogUsers, labels
 from ..reads.kubevirt import kubevirt
+from ..reads.listed_objects import ListedObjects
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import vmis
-from ..reads.snapshot import ListedObjects
 from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
 from .catalog_objects import CatalogObjects, ObjectCheck, skip_reason

@@ -6,7 +6,7 @@ Check mode is the same run: it sends dry runs instead, and does not wait.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
@@ -24,12 +24,11 @@ from ..._resolver.change.step import (
     Decision,
     Facts,
     Job,
-    Probe,
     Refuse,
     Seen,
     Step,
 )
-from ..client.concurrency import Backoff, map_concurrently, seconds_left
+from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.snapshot import ReadObjects, read_objects
@@ -93,13 +92,9 @@ def look(
         own = set(keys.values())
         step.listed([item for key, item in objects.items() if key not in own])
         for (job, kind), key in keys.items():
-            _see(job, kind, objects.get(key))
+            job.see(objects.get(key), kind)
 
     map_concurrently(look_in, places.values())
-
-
-def _see(job: Job[Any], kind: Kind, live: Manifest | None) -> None:
-    job.seen = job.seen._replace(vmi=live) if kind is VMI else job.seen._replace(live=live)
 
 
 def _going_on(jobs: Iterable[Job[Any]]) -> list[Job[Any]]:
@@ -168,10 +163,14 @@ class _Run:
     def _wait(self, step: Step, jobs: list[Job[Any]]) -> None:
         probes = {job: probe for job in jobs if (probe := step.until(job)) is not None}
         deadline = time.monotonic() + self._seconds
-        if step.polls:
-            self._poll(step, probes)
-        else:
-            self._watch(step, probes)
+        if probes:
+            # Only what has to be waited for needs it.
+            from .waits import poll, watch
+
+            if step.polls:
+                poll(step, probes, self._seconds, partial(self._act, step))
+            else:
+                watch(self._session, step, probes, self._seconds)
         for job, failure in step.others(_going_on(jobs), seconds_left(deadline)).items():
             job.failed = failure
         self._seconds = seconds_left(deadline)
@@ -326,43 +325,3 @@ class _Run:
             run_dry(job, send_dry_runs)
             job.failed = (failure or job.failed) if job.failed else None
         return would_be_done and job.failed is None
-
-    def _watch(self, step: Step, probes: Mapping[Job[Any], Probe]) -> None:
-        """Watches each kind in each namespace. Failures and the objects last seen go into the jobs."""
-        if not probes:
-            return
-        from ..reads.watch import wait_in_namespaces
-
-        jobs = {(step.kind or KINDS[job.key.kind], job.key.namespace, job.key.name): job for job in probes}
-
-        def watch(kind: Kind) -> None:
-            named = {key[1:]: probes[job] for key, job in jobs.items() if key[0] is kind}
-            ended = wait_in_namespaces(self._session, kind, named, self._seconds, metadata_only=step.metadata_only)
-            for name, (live, failure) in ended.items():
-                job = jobs[(kind, *name)]
-                if not step.metadata_only:
-                    _see(job, kind, live)
-                self._end_wait(step, job, failure)
-
-        map_concurrently(watch, dict.fromkeys(kind for kind, *_name in jobs))
-
-    def _poll(self, step: Step, probes: Mapping[Job[Any], Probe]) -> None:
-        """Takes the step again until the probes are done. Failures go into the jobs."""
-        pauses, deadline = Backoff(), time.monotonic() + self._seconds
-        waiting = dict(probes)
-        while waiting:
-            for job, probe in list(waiting.items()):
-                state = probe(job.seen.live)
-                if state.done or state.failed:
-                    del waiting[job]
-                    self._end_wait(step, job, state.failed)
-            if waiting and not pauses.pause(seconds_left(deadline) + pauses.seconds):
-                for job, probe in waiting.items():
-                    self._end_wait(step, job, probe(job.seen.live).pending)
-                return
-            again = self._act(step, list(waiting))
-            waiting = {job: waiting[job] for job in again}
-
-    def _end_wait(self, step: Step, job: Job[Any], failure: str | None) -> None:
-        job.failed = step.after_wait(job, failure) if failure else None
-        job.waited.append(step.name)

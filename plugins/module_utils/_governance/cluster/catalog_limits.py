@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
-from ..._cluster.reads.snapshot import ListedObjects
+from ..._cluster.reads.listed_objects import ListedObjects
 from ..._cluster.writes.catalog_deployment import CatalogExtension
-from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.keys import CATALOG_LABEL, FIELD_MANAGER, LIMIT_SUFFIX, MANAGED_BY_LABEL
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
+from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.change.declared import DeclareJob, manifest_job
 
 Options = dict[str, Any]

@@ -1,10 +1,9 @@
-"""Errors in objects and catalogs, failures of KubeVirt, and the message for bugs."""
+"""Errors in objects, failures of KubeVirt, and the message for bugs."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -94,27 +93,6 @@ def go_reason(error: FieldError) -> str:
             return str(cause)
         cause = cause.__context__
     return str(error)
-
-
-class CatalogError(ValueError):
-    """An invalid catalog; one line with the entry, the field, the value and the remedy.
-
-    place: the document's place, such as ``acme.yml, line 3``, "" if unknown. reason: the line without the place.
-    """
-
-    def __init__(self, reason: str, place: str = "") -> None:
-        super().__init__(f"{place}: {reason}" if place else reason)
-        self.reason = reason
-        self.place = place
-
-
-@contextmanager
-def catalog_errors(place: str) -> Iterator[None]:
-    """Turns errors of fields into errors of a catalog's entry. place: words for the entry, or the entry and its key."""
-    try:
-        yield
-    except FieldError as error:
-        raise CatalogError(f"{place}: {error}") from error
 
 
 _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"

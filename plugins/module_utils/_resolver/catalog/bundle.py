@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import CatalogError, FieldError
+from ..api.errors import FieldError
 from ..api.keys import CATALOG_LABEL, CATALOG_VERSION_LABEL, FIELD_MANAGER, MANAGED_BY_LABEL
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
 from ..kubevirt.admission.validate import validate
 from .definitions import adapt, expand_with_places, matcher_field_of
-from .ownership import check_label
+from .errors import CatalogError
+from .labels import check_label
 
 # The label with which common-instancetypes marks its version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import CatalogError, FieldError, catalog_errors
+from ..api.errors import FieldError
 from ..api.fields import ENUMS
 from ..api.keys import REPLACEMENT_ANNOTATION
 from ..api.manifest import Manifest, annotations_of, labels_of, name_of
@@ -29,6 +29,7 @@ from ..api.state import DEPRECATED, OBSOLETE, state_metadata
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.type_remedies import QUOTES
 from ..declare import instancetypes as manifests
+from .errors import CatalogError, catalog_errors
 from .labels import (
     DESCRIPTIVE,
     DOCS_ANNOTATION,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from ..api import name_rules as names
 from ..api import schema
 from ..api.errors import QuantityError
 from ..api.manifest import OS_ANNOTATION, Manifest, annotations_of, labels_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
+from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
+from .errors import CatalogError
 
 OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
 ICON_LABEL: Final = "instancetype.kubevirt.io/icon-pf"
@@ -21,6 +24,13 @@ TAGS_ANNOTATION: Final = "tags"
 DOCS_ANNOTATION: Final = "openshift.io/documentation-url"
 SUPPORT_ANNOTATION: Final = "openshift.io/support-url"
 _ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
+
+
+def check_label(noun: str, value: str) -> None:
+    """Raises CatalogError for a name or version of a catalog that is not a label value."""
+    reason = names.label_value(value) if value else "is empty"
+    if reason:
+        raise CatalogError(f"{noun}: {quoted(value)} {reason}; the value becomes a label of the objects")
 
 
 def class_of(manifest: Manifest) -> str:

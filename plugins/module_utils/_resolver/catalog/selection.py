@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from ..api.errors import CatalogError, FieldError
+from ..api.errors import FieldError
 from ..api.label_selector import selector
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
 from ..api.state import is_active
 from .definitions import matcher_field_of
+from .errors import CatalogError
 from .labels import architecture_of, class_of, os_of
 
 

@@ -20,11 +20,11 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from ..api import release
-from ..api.errors import CatalogError
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release import Release
 from ..api.tree import overlaid
 from ..api.type_remedies import QUOTES, wrong_type
+from .errors import CatalogError
 
 Document = dict[str, Any]
 

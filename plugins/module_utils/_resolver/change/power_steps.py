@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..api import behaviour
 from ..api.manifest import Manifest, Progress
 from ..api.write import merge_patch
 from ..kubevirt.vm import failures
 from ..kubevirt.vm.readiness import same_status
-from ..preflight.lost_objects import power_problem
-from ..preflight.object_keys import ObjectToRead, keys_for_expansion
 from . import power
 from .step import REQUEST, RETRY, VM, VMI, Act, Decision, Facts, Job, Probe, Refusal, Refuse, Seen, Step
+
+if TYPE_CHECKING:
+    from ..preflight.object_keys import ObjectToRead
 
 # These verbs end, or begin, the guest of a VM.
 _GUEST_CHANGES: Final = (power.STARTED, power.STOPPED, power.RESTARTED)
@@ -94,12 +95,19 @@ class _PowerSteps:
         return decision.needed or decision.refusal is not None or not self._is_reached(job)
 
     def keys(self, job: Job[Any], facts: Facts) -> Iterable[ObjectToRead]:
-        return keys_for_expansion(job.seen.live or {}, facts.cluster.release) if self._is_affected(job) else ()
+        if not self._is_affected(job):
+            return ()
+        # Only a VM whose guest begins or ends needs it.
+        from ..preflight.object_keys import keys_for_expansion
+
+        return keys_for_expansion(job.seen.live or {}, facts.cluster.release)
 
     def refuse_lost(self, job: Job[Any], facts: Facts) -> Decision:
         """Refuses a VM that KubeVirt will not start or stop: its instancetype or preference is gone."""
         if not self._is_affected(job):
             return None
+        from ..preflight.lost_objects import power_problem
+
         cluster, state = facts.cluster, self._request_of(job).state
         judged = cluster.release.has(behaviour.CAPTURES_IN_STATUS) or state != power.STOPPED
         problem = power_problem(job.seen.live or {}, cluster.objects, cluster.release) if judged else None

@@ -116,9 +116,9 @@ class Job(Outcome, Generic[GoalT]):
         """Whether the task changed the object, or would in check mode. True also if a later step failed."""
         return self.acted and (self.written or self.failed is None)
 
-    def see(self, live: Manifest | None) -> None:
-        """Notes the object as it is now."""
-        self.seen = self.seen._replace(live=live)
+    def see(self, live: Manifest | None, kind: Kind = VM) -> None:
+        """Notes the object as it is now. kind: VMI for the VMI of a VM."""
+        self.seen = self.seen._replace(vmi=live) if kind is VMI else self.seen._replace(live=live)
 
 
 class Refusal(Protocol):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..api.errors import FieldError
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..api.release import NEWEST, Release
-from ..guest.effect import MaybeVMI
 from ..kubevirt.instancetype import revision_names
+
+if TYPE_CHECKING:
+    from ..guest.effect import MaybeVMI
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 

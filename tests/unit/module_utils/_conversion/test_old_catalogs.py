@@ -6,9 +6,9 @@ import pytest
 
 from plugins.module_utils._conversion.catalogs import CURRENT
 from plugins.module_utils._conversion.deprecated import deprecated_fields
-from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.bundle import bundle
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 
 API = "instancetype.kubevirt.io/v1beta1"
 OLD = "instancetype.kubevirt.io/v1alpha2"

@@ -7,9 +7,9 @@ import pytest
 
 from plugins.module_utils._governance.language import Limit, as_data, limit_from_data, limits
 from plugins.module_utils._governance.policy import limit_of
-from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.keys import LIMIT_ANNOTATION
 from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 from plugins.plugin_utils._catalog_files import builtin_objects
 
 WITH_GPU = {

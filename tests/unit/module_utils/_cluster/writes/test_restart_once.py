@@ -11,7 +11,7 @@ import pytest
 from plugins.module_utils._cluster.reads.lookup import ClusterLookup
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes import engine, restarts
+from plugins.module_utils._cluster.writes import engine, restarts, waits
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
@@ -329,7 +329,7 @@ def test_live_update_behind_an_earlier_update_is_reported(monkeypatch: pytest.Mo
     """Only a live migration ends the earlier one, so the task does not wait where it must not restart either."""
     permitted = run(Busy("HotVCPUChange"), seconds=0.5)
     assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)
-    monkeypatch.setattr(engine.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
+    monkeypatch.setattr(waits.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
     result = run(Busy("HotVCPUChange"), restart="never")
     assert (result.failed, is_changed(result), result.warnings) == (None, True, [str(permitted.failed)])
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.errors import CatalogError, FieldError
+from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.label_selector import selector
 from plugins.module_utils._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 from plugins.module_utils._resolver.catalog.selection import CatalogSelection
 
 PREFERENCE = "VirtualMachineClusterPreference"

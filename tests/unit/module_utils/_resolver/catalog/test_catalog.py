@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loaded_files import load as load_file
 
-from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
 from plugins.module_utils._resolver.catalog.bundle import version_of
 from plugins.module_utils._resolver.catalog.definitions import adapt, expand_catalog
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 from plugins.module_utils._resolver.catalog.selection import select
 from plugins.module_utils._resolver.catalog.versions import version_names
 from plugins.module_utils._yaml.documents import documents

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.state import State, state_of
 from plugins.module_utils._resolver.catalog.definitions import adapt, expand_catalog
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 from plugins.module_utils._resolver.catalog.selection import CatalogSelection
 
 CATALOG = """

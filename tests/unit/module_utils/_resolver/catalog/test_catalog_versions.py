@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api import release
-from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.type_remedies import wrong_type
 from plugins.module_utils._resolver.catalog.definitions import expand_catalog
+from plugins.module_utils._resolver.catalog.errors import CatalogError
 from plugins.module_utils._resolver.catalog.versions import at_version, fitting_version, version_names
 from plugins.plugin_utils._catalog_files import builtin
 
