@@ -250,14 +250,18 @@ compare: setup control-plane ## what this checkout makes slower or faster than t
 	@python tests/benchmark/compare.py $(or $(BASE),main) $(COMPARE_ARGS)
 
 # cosmic-ray changes a file where it lies, so it gets a checkout of the last commit for itself.
-mutants: setup ## mutation tests of one module of the resolver, by its own tests: MUTANTS=api/quantity
+# Its own tests; a module of which others test the rest, such as api/tree, needs them too.
+MUTANTS_TESTS ?= tests/unit/module_utils/_resolver/$(dir $(MUTANTS))test_$(notdir $(MUTANTS)).py
+
+mutants: setup ## mutation tests of one module of the resolver: MUTANTS=api/quantity, by its own tests or MUTANTS_TESTS="FILE ..."
 	@test -f plugins/module_utils/_resolver/$(MUTANTS).py || { echo "set MUTANTS to a module of plugins/module_utils/_resolver, such as api/quantity"; exit 2; }
 	@rm -rf .cache/mutants && git worktree prune && git worktree add --quiet --detach .cache/mutants/checkout
 	@mkdir -p .cache/mutants/collections/ansible_collections/virtshape
 	@ln -s ../../../checkout .cache/mutants/collections/ansible_collections/virtshape/instancetypes
+	@# Tests that fail without any mutation would kill all of them.
 	@cd .cache/mutants/checkout && export ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/mutants/collections PYTHONPATH=$(CURDIR)/.cache/mutants/collections && \
-	  printf '[cosmic-ray]\nmodule-path = "plugins/module_utils/_resolver/%s.py"\ntimeout = 30.0\ntest-command = "pytest -qx -p no:cacheprovider %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
-	    $(MUTANTS) tests/unit/module_utils/_resolver/$(dir $(MUTANTS))test_$(notdir $(MUTANTS)).py >../config.toml && \
+	  printf '[cosmic-ray]\nmodule-path = "plugins/module_utils/_resolver/%s.py"\ntimeout = 30.0\ntest-command = "pytest -qx %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
+	    $(MUTANTS) "$(MUTANTS_TESTS)" >../config.toml && pytest -qx $(MUTANTS_TESTS) && \
 	  cosmic-ray init ../config.toml ../session.sqlite && nice -n 15 cosmic-ray exec ../config.toml ../session.sqlite && \
 	  cr-report --show-diff --surviving-only ../session.sqlite
 
