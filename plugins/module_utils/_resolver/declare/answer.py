@@ -125,8 +125,7 @@ def _body(manifest: Manifest) -> Manifest:
 
 
 def _canonical(type_name: str, manifest: Manifest) -> Manifest:
-    metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
-    return schema.canonical(type_name, {**_body(manifest), "metadata": metadata})
+    return schema.canonical(type_name, _body(manifest))
 
 
 def _value(canonical: Manifest, manifest: Manifest, field: FieldPath) -> Any:
@@ -154,16 +153,14 @@ def _missing(declared: Any, found: Any, place: Place = (), at: Place = ()) -> It
         return
     if isinstance(declared, dict) and isinstance(found, dict):
         for key, value in declared.items():
-            if key in found or value not in (None, "", []):
-                yield from _missing(value, found.get(key), (*place, key), (*at, key))
+            yield from _missing(value, found.get(key), (*place, key), (*at, key))
     elif isinstance(declared, list) and isinstance(found, list):
         for index, item in enumerate(declared):
             name = item.get("name") if isinstance(item, dict) else None
-            same = [
-                n for n, entry in enumerate(found) if name and isinstance(entry, dict) and entry.get("name") == name
-            ]
-            if same:
-                yield from _missing(item, found[same[0]], (*place, index), (*at, same[0]))
+            named = (n for n, entry in enumerate(found) if isinstance(entry, dict) and entry.get("name") == name)
+            same = next(named, None) if name else None
+            if same is not None:
+                yield from _missing(item, found[same], (*place, index), (*at, same))
             elif not any(not [*_missing(item, entry)] for entry in found):
                 yield (*place, index), None
     elif declared != found:
@@ -186,9 +183,7 @@ def _unmet(
     found, declared = redact(found, declared)
     for place, other in places:
         value = _at(declared, (*field, *place))
-        gone = other is None
-        there = None if gone else _at(found, (*field, *(other or ())))
-        text = _REMOVED if gone else _OVERRIDDEN
+        text, there = (_REMOVED, None) if other is None else (_OVERRIDDEN, _at(found, (*field, *other)))
         yield _told(field, place, text, answer, manager, declared=quoted(value), found=quoted(there))
 
 
@@ -203,7 +198,8 @@ def _deviation(
 ) -> Deviation:
     tree: Manifest = {}
     _set(tree, field, found)
-    return _told(field, place, text, answer, manager, found=quoted(value_at(redact(tree, tree)[0], field)))
+    shown, _same = redact(tree, tree)
+    return _told(field, place, text, answer, manager, found=quoted(value_at(shown, field)))
 
 
 def _told(field: FieldPath, place: Place, text: str, answer: Manifest, manager: str, **values: str) -> Deviation:

@@ -71,7 +71,7 @@ def present(
     if changed:
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
-        same_fields = {field for field in changed if _same(field, desired_fields[field], canonical, current, live)}
+        same_fields = {field for field in changed if _same(field, desired_fields[field], canonical, current)}
         changed -= same_fields
         manifest = _spelled_as_stored(manifest, live, (field for field in same_fields if desired_fields[field] != {}))
     dropped = managed_fields.undeclared(owned_fields or set(), desired_fields)
@@ -131,9 +131,7 @@ def _to_patch(
         from .rewrites import TEMPLATES
 
         to_patch |= largest(field for field in removed if is_inside(field, _POD) or is_inside(field, TEMPLATES))
-        to_patch = {
-            field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
-        }
+        to_patch = {field for field in to_patch if not any(field[:length] in to_patch for length in range(len(field)))}
     # Only these: without its memory, a VM could not start until the apply.
     return to_patch | largest(field for field in removed if _prunes_more(field, removed, desired_fields, others, live))
 
@@ -262,19 +260,19 @@ def _prunes_more(
     if not is_inside(field, _TEMPLATE):
         return False
     retained_fields = [*desired, *(owned_field for _manager, fields in others for owned_field in fields)]
-    for length in range(len(_TEMPLATE) + 1, len(field)):
+    for length in range(len(_TEMPLATE), len(field)):
         parent = field[:length]
         if not any(is_inside(kept_field, parent) for kept_field in retained_fields):
             return not _is_dropped(leaves(value_at(live, parent), parent), dropped)
     return False
 
 
-def _same(field: FieldPath, value: Any, desired: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
-    """Whether a field has its declared value. desired, current: the canonical forms of both objects."""
+def _same(field: FieldPath, value: Any, desired: dict[str, Any], current: dict[str, Any]) -> bool:
+    """Whether a field with another live value has its declared one. desired, current: both objects' canonical forms."""
     desired_value = value_at(desired, field)
     if desired_value is None:
         # Unknown to the schema: a field of a newer KubeVirt.
-        return bool(value_at(live, field) == value)
+        return False
     live_value = value_at(current, field)
     # An empty object declares only its presence; others may own its contents, and the canonical form may have some.
     return isinstance(live_value, dict) if value == {} else bool(live_value == desired_value)

@@ -85,6 +85,8 @@ def test_new_object_is_planned_again_only_for_other_values() -> None:
     for tolerations in ([{"key": "a"}], [{"key": "b"}, {"key": "a"}]):
         equal = turned(declared, None, owned(vm((memory, "2Gi"), (TOLERATIONS, tolerations)), declared))
         assert (equal.plan.action, told(equal)) == (plan.CREATE, [])
+        # Where only the spelling differs, it is kept as declared.
+        assert (equal.live["spec"] == declared["spec"]) is (len(tolerations) == 1)
 
 
 def test_filled_in_value_is_no_change() -> None:
@@ -95,6 +97,7 @@ def test_filled_in_value_is_no_change() -> None:
     result = turned(declared, live, stamped)
     assert (result.plan.action, result.plan.before, result.plan.after, told(result)) == (plan.NONE, {}, {}, [])
     assert result.live["metadata"]["resourceVersion"] == "2"
+    assert result.live["spec"] is live["spec"]
     # Without a share in the fields before, the task becomes their owner.
     taken = turned(declared, vm((INTERFACES, [MAC])), live)
     assert (taken.plan.action, taken.plan.before, taken.plan.after) == (plan.APPLY, {}, {})
@@ -154,6 +157,13 @@ def test_other_manager_is_named() -> None:
     theirs = owned(owned(vm((EVICTION, "LiveMigrate")), vm((EVICTION, "LiveMigrate")), "argocd-controller"), vm())
     (warning,) = told(turned(declared, None, theirs))
     assert 'but the field manager "argocd-controller" makes it' in warning
+    (warning,) = told(turned(declared, None, owned(theirs, vm((EVICTION, "LiveMigrate")), "flux")))
+    assert '"argocd-controller"' in warning
+    # Not where the task owns the field, or what it is in.
+    pod: Manifest = {"spec": {"template": {"spec": {}}}}
+    for ours in (declared, pod):
+        both = owned(owned(vm((EVICTION, "LiveMigrate")), declared, "argocd-controller"), ours)
+        assert f"but {HOOK} makes it" in told(turned(declared, None, both))[0]
 
 
 def test_secrets_are_hidden() -> None:
@@ -191,6 +201,87 @@ def test_value_that_is_put_back() -> None:
     ]
 
 
+LABEL = ("metadata", "labels", "app")
+
+
+def test_label_that_is_put_back() -> None:
+    before = vm((LABEL, "web"))
+    kept = turned(vm(), owned(before, before), owned(before, vm()))
+    assert told(kept) == [f"metadata.labels.app: no longer declared, but {HOOK} keeps it at 'web'"]
+    gone = turned(vm(), owned(before, before), owned(vm(), vm()))
+    assert (gone.plan.before, gone.plan.after, told(gone)) == ({"metadata": {"labels": {"app": "web"}}}, {}, [])
+
+
+@pytest.mark.parametrize("other", ["a", "z"])
+def test_label_that_is_overridden(other: str) -> None:
+    """The plan changes something else."""
+    declared = vm((LABEL, "web"), (EVICTION, "None"))
+    live = owned(vm((LABEL, "web"), (EVICTION, "External")), declared)
+    result = turned(declared, live, owned(vm((LABEL, other), (EVICTION, "None")), declared))
+    assert told(result) == [
+        f"metadata.labels.app: declared 'web', but {HOOK} makes it '{other}'; declare that, or change what sets it"
+    ]
+
+
+def test_changes_beside_a_label_that_is_overridden() -> None:
+    declared = vm((LABEL, "web"), (EVICTION, "None"))
+    live = owned(vm((LABEL, "old"), (EVICTION, "External")), declared)
+    result = turned(declared, live, owned(vm((LABEL, "old"), (EVICTION, "None"), (TOLERATIONS, [EXTRA])), declared))
+    assert leaves(result.plan.before) == {EVICTION: "External"}
+    assert leaves(result.plan.after).keys() == {EVICTION, TOLERATIONS}
+    # A webhook may only remove something.
+    both = vm((LABEL, "web"))
+    removed = turned(both, owned(vm((LABEL, "old"), (EVICTION, "None")), both), owned(vm((LABEL, "old")), both))
+    assert (removed.plan.action, leaves(removed.plan.before)) == (plan.APPLY, {EVICTION: "None"})
+
+
+def test_kept_object_has_the_changes() -> None:
+    """Somebody else adds to it meanwhile, so that it is not as expected."""
+    for old, new in (((EVICTION, "None"),), ()), ((), ((EVICTION, "None"),)):
+        live, declared = owned(vm(*old), vm(*old)), vm(*new)
+        there = owned(
+            owned(vm(*new, (TOLERATIONS, [EXTRA])), declared), vm((TOLERATIONS, [EXTRA])), "kubectl", "Update"
+        )
+        assert turned(declared, live, there).live["spec"] == there["spec"]
+
+
+def test_another_spelling_is_shown_as_declared() -> None:
+    memory = (*TEMPLATE, "domain", "memory", "guest")
+    declared = vm((memory, "2048Mi"))
+    result = turned(declared, owned(vm((memory, "1Gi")), declared), owned(vm((memory, "2Gi")), declared))
+    assert leaves(result.plan.after) == {memory: "2048Mi"}
+
+
+def test_emptied_object_that_stays_is_no_change() -> None:
+    firmware = (*TEMPLATE, "domain", "firmware")
+    before = vm(((*firmware, "serial"), "1"))
+    result = turned(vm(), owned(before, before), owned(vm((firmware, {})), vm()))
+    assert (leaves(result.plan.before), result.plan.after) == ({(*firmware, "serial"): "1"}, {})
+
+
+def test_what_a_declared_object_contains_may_stay() -> None:
+    balloon = (*TEMPLATE, "domain", "devices", "autoattachMemBalloon")
+    before = vm((balloon, False))
+    assert told(turned(vm(), owned(before, before), owned(before, vm()))) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "was", "now"),
+    [
+        pytest.param([KEY, EXTRA], [EXTRA, KEY], [KEY, EXTRA], id="the order"),
+        pytest.param(
+            [{**KEY, "effect": "NoSchedule"}], [{**KEY, "effect": "NoExecute", "value": "1"}], None, id="ours"
+        ),
+        pytest.param(
+            [KEY], [{**KEY, "value": "1"}], [{**KEY, "value": "2", "effect": "NoExecute"}], id="another field"
+        ),
+        pytest.param(None, [KEY], [EXTRA], id="no longer declared"),
+    ],
+)
+def test_changes_that_are_not_renewed(declared: Any, was: Any, now: Any) -> None:
+    assert answer._renewed(declared, was, now or [{**declared[0], "value": "1"}]) is None
+
+
 def test_what_else_changes_in_the_spec() -> None:
     """A webhook that came after the object adds to it; another client may have written it meanwhile."""
     declared = vm((("metadata", "labels"), {"app": "web"}))
@@ -218,3 +309,19 @@ def test_empty_values_that_are_not_stored_are_there() -> None:
     """The API server leaves out what is empty."""
     assert list(answer._missing({"name": "a", "labels": None, "args": []}, {"name": "a"})) == []
     assert list(answer._missing({"name": "a", "bus": "sata"}, {"name": "a"})) == [(("bus",), None)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "found", "missing"),
+    [
+        ({"a": {"b": 1}}, {}, [(("a",), None)]),
+        ({"a": [1]}, {"a": {"b": 1}}, [(("a",), ("a",))]),
+        ({"a": 1}, {"a": [1]}, [(("a",), ("a",))]),
+        ({"a": 1}, {"a": {"b": 1}}, [(("a",), ("a",))]),
+        # Items with a name belong together.
+        ([{"name": "b", "c": 1}], [{"name": "a", "c": 1}, {"name": "d", "c": 1}, {"name": "b"}], [((0, "c"), None)]),
+        ([{"c": 1}], [{"c": 2}, 5, {"c": 1}], []),
+    ],
+)
+def test_places_of_missing_values(declared: Any, found: Any, missing: Any) -> None:
+    assert list(answer._missing(declared, found)) == missing

@@ -129,6 +129,13 @@ def test_dropped_field_keeps_siblings_added_by_admission() -> None:
     fields = {"f:spec": {"f:template": {"f:spec": {"f:domain": {"f:firmware": {"f:uuid": {}}}}}}}
     managed = {"managedFields": [{"manager": "virt-controller", "operation": "Update", "fieldsV1": fields}]}
     assert plan.present(vm({}), {**live_vm, "metadata": managed}, owner).merge_patch == {}
+    # By an update of ours, too.
+    fields["f:spec"]["f:template"]["f:spec"]["f:domain"]["f:firmware"] = {
+        "f:bootloader": {"f:efi": {"f:secureBoot": {}}}
+    }
+    managed["managedFields"][0]["manager"] = "virtshape"
+    updated = plan.present(vm({}), {**live_vm, "metadata": managed}, owner, "virtshape")
+    assert updated.merge_patch == dropped.merge_patch
 
 
 def test_the_merge_patch_leaves_a_valid_object() -> None:
@@ -211,6 +218,23 @@ def test_changing_another_managers_value_is_a_conflict() -> None:
     assert plan.present(changed, theirs, OWNER, "virtshape", force=True).conflict is None
     # The value that they declare, too.
     assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None
+
+
+def test_taken_fields_are_no_conflict() -> None:
+    changed = {**MANIFEST, "metadata": {"name": "web", "labels": {"team": "b"}}}
+    theirs = managed(kubectl=["team"], virtshape=["team"])
+    step = plan.present(changed, theirs, OWNER, "virtshape", take_over=lambda manager: manager == "kubectl")
+    assert (step.taken_from, step.conflict) == (("kubectl",), None)
+    assert step.fields == managed_fields.leaf_fields(changed)
+    assert plan.present(changed, theirs, OWNER, "virtshape").fields == {}
+
+
+def test_plan_adds_a_part_to_the_object() -> None:
+    there = managed(kubectl=["team"])
+    del there["spec"]
+    after = plan.merged(plan.present(MANIFEST, there, OWNER, "virtshape"), there)
+    metadata = {key: value for key, value in there["metadata"].items() if key != "managedFields"}
+    assert after == {**there, "metadata": metadata, "spec": MANIFEST["spec"]}
 
 
 def test_a_spec_without_declared_fields_is_removed() -> None:
