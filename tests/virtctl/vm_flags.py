@@ -13,7 +13,7 @@ import collection_path  # noqa: F401  # pylint: disable=unused-import
 from command_line import Flags, Syntax, named, number, params, unused
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.instancetypes import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.validation import (
     canonical_quantity,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
-from .._resolver.declare.instancetypes import canonical_quantity
+from .._resolver.declare.validation import canonical_quantity
 from .shapes import amount, checked, checked_at, number, text
 
 Machine = dict[str, Any]

@@ -13,7 +13,7 @@ from .._resolver.api.name_rules import quoted
 from .._resolver.api.tree import merge
 from .._resolver.declare.argument_spec import options as typed_options
 from .._resolver.declare.argument_spec import to_manifest
-from .._resolver.declare.instancetypes import validated
+from .._resolver.declare.validation import validated
 from .._resolver.preflight.collisions import MAKES, WRITES, uses
 from .conversion import API_VERSION, KIND
 from .process import UNKNOWN_FIELD, TrialVM, refusal, trial_vm, validate

@@ -9,7 +9,7 @@ from .._resolver.api.manifest import Manifest, Options
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.release import NEWEST
 from .._resolver.api.tree import copy, overlaid
-from .._resolver.declare.instancetypes import validated
+from .._resolver.declare.validation import validated
 from .._resolver.secrets.secret_texts import is_secret, secret_texts
 from . import parameters as values_of
 from .process import process, refusal

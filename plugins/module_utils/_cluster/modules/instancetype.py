@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..._resolver.api import state
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
+from ..._resolver.declare.state_options import SPEC
 from ..writes.catalog_objects import CatalogObjects, ObjectCheck
 from .declaration import Declaration, TaskState
 from .declared_results import generation
@@ -18,7 +18,7 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
     "force": {"type": "bool", "default": False},
 }
-_RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
+_RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(SPEC)]}
 
 
 def declaring(

@@ -1,4 +1,4 @@
-"""Sends writes: many at the same time, each again where that is safe. Errors become failures of the outcomes.
+"""Sends writes: many at the same time, each again where that is safe. Errors become failures of the jobs.
 
 All requests that change something go through `send`.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from threading import Event
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
-from ..._resolver.change.step import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Outcome
+from ..._resolver.change.step import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job
 from ..client.concurrency import Backoff, map_concurrently
 from ..client.errors import (
     ApiError,
@@ -36,56 +36,53 @@ NO_DRY_RUN: Final = "does not support dry run"
 """What the API server says if a webhook takes no dry runs."""
 
 
-_Outcome = TypeVar("_Outcome", bound=Outcome)
-
-
 def run_writes(
-    outcomes: Iterable[_Outcome],
-    write: Callable[[_Outcome], Any],
+    jobs: Iterable[Job[Any]],
+    write: Callable[[Job[Any]], Any],
     task: Task,
     noun: str = "object",
     stopped: Event | None = None,
 ) -> None:
-    """Calls `write` for outcomes, `concurrency` at a time. With fail_fast, none begins after one has failed.
+    """Calls `write` for jobs, `concurrency` at a time. With fail_fast, none begins after one has failed.
 
     stopped: set once one has failed, for later calls.
     """
     stopped = stopped or Event()
 
-    def run(outcome: _Outcome) -> None:
+    def run(job: Job[Any]) -> None:
         if stopped.is_set():
-            outcome.failed = NOT_SENT.format(noun)
+            job.failed = NOT_SENT.format(noun)
             return
         try:
-            write(outcome)
+            write(job)
         except RequestFailed as error:
-            outcome.failed = outcome.failed or str(error)
-        if task.fail_fast and outcome.failed:
+            job.failed = job.failed or str(error)
+        if task.fail_fast and job.failed:
             stopped.set()
 
-    map_concurrently(run, outcomes, task.concurrency)
+    map_concurrently(run, jobs, task.concurrency)
 
 
-def run_dry(outcome: _Outcome, write: Callable[[_Outcome], Any]) -> None:
+def run_dry(job: Job[Any], write: Callable[[Job[Any]], Any]) -> None:
     """Calls `write`, which sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
 
     A rejection by the API server is a failure. A dry run without an answer is a warning.
     """
     try:
-        write(outcome)
+        write(job)
     except ConnectionFailed as error:
-        outcome.failed = str(error)
+        job.failed = str(error)
     except ApiError as error:
         if absent := _NOT_FOUND.search(error.message):
-            if not _is_named(absent[1], outcome.warnings):
-                outcome.warnings.append(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
-        elif outcome.incomplete and _DENIED in error.message:
+            if not _is_named(absent[1], job.warnings):
+                job.warnings.append(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
+        elif job.incomplete and _DENIED in error.message:
             # For example, a VM lacks the memory that a missing instancetype would give it.
-            outcome.warn(f"the dry run was denied, perhaps because of what does not exist yet: {error}")
+            job.warn(f"the dry run was denied, perhaps because of what does not exist yet: {error}")
         elif lacks_permission(error) or NO_DRY_RUN in error.message:
-            outcome.warnings.append(f"the dry run could not check the object: {error}")
+            job.warnings.append(f"the dry run could not check the object: {error}")
         else:
-            outcome.failed = str(error)
+            job.failed = str(error)
 
 
 def send(session: Session, write: Write, took_effect: Callable[[], bool] | None = None) -> Manifest | None:

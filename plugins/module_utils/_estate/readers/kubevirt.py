@@ -10,7 +10,7 @@ from ..._resolver.api.manifest import OS_ANNOTATION, Manifest, claim_of, name_of
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, references
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import value_at
-from ..._resolver.declare.instancetypes import canonical_quantity
+from ..._resolver.declare.validation import canonical_quantity
 from ..._resolver.kubevirt.cluster import Cluster
 from ..._resolver.kubevirt.instancetype import find
 from ..._resolver.kubevirt.vm import expand

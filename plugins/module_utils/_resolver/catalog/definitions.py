@@ -25,10 +25,11 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREF
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release_schema import fields
 from ..api.schema import TYPES
-from ..api.state import DEPRECATED, OBSOLETE, state_metadata
+from ..api.state import DEPRECATED, OBSOLETE
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.type_remedies import QUOTES
 from ..declare import instancetypes as manifests
+from ..declare.state_options import state_metadata
 from .errors import CatalogError, catalog_errors
 from .labels import (
     DESCRIPTIVE,

@@ -10,7 +10,7 @@ from ..api.write import merge_patch
 from ..guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from ..kubevirt.vm.readiness import restart_required, stale_restart_warning
 from . import recapture
-from .step import Act, Job, Outcome, Refusal
+from .step import Act, Job, Refusal
 
 BUMP: Final = "bump"
 
@@ -54,7 +54,7 @@ def bumping(job: Job[Any], vm: Manifest, field_manager: str, *, may_be_invalid: 
     return Act(writes, writes, on_error=on_error)
 
 
-def warn_of_condition(outcome: Outcome, vm: Manifest) -> None:
+def warn_of_condition(job: Job[Any], vm: Manifest) -> None:
     """Warns of a condition RestartRequired that remains although the guest has everything."""
     if restart_required(vm) is not None:
-        outcome.warn(stale_restart_warning(vm))
+        job.warn(stale_restart_warning(vm))

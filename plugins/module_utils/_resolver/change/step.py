@@ -65,32 +65,15 @@ NOT_SEEN: Final = Seen()
 
 
 @dataclass(eq=False)
-class Outcome:
-    """The outcome for one object.
-
-    failed: the reason, on one line, or None. written: a write took effect. incomplete: in check mode, the object needs
-    another that does not exist, and that an earlier task of the play may create.
-    """
-
-    failed: str | None = field(default=None, init=False)
-    warnings: list[str] = field(default_factory=list, init=False)
-    written: bool = field(default=False, init=False)
-    incomplete: bool = field(default=False, init=False)
-
-    def warn(self, text: str) -> None:
-        """Adds a warning, unless the outcome has it already."""
-        if text not in self.warnings:
-            self.warnings.append(text)
-
-
-@dataclass(eq=False)
-class Job(Outcome, Generic[GoalT]):
+class Job(Generic[GoalT]):
     """One object of a task, and what becomes of it.
 
     goal: what the task wants of the object. before, seen: the object before the first step, and as last seen.
     done: the steps whose writes took effect or, in check mode, would be sent. waited: the steps that ended a wait.
     acted: one of the steps that were done is a change that the user asked for. label: the name in messages.
-    skip_reason: why the object is left as it is, or None.
+    skip_reason: why the object is left as it is, or None. failed: the reason, on one line, or None.
+    written: a write took effect. incomplete: in check mode, the object needs another that does not exist, and that an
+    earlier task of the play may create.
     """
 
     key: ObjectKey
@@ -102,6 +85,10 @@ class Job(Outcome, Generic[GoalT]):
     acted: bool = False
     label: str = ""
     skip_reason: str | None = None
+    failed: str | None = field(default=None, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    written: bool = field(default=False, init=False)
+    incomplete: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.label = self.label or self.key.label
@@ -115,6 +102,11 @@ class Job(Outcome, Generic[GoalT]):
     def changed(self) -> bool:
         """Whether the task changed the object, or would in check mode. True also if a later step failed."""
         return self.acted and (self.written or self.failed is None)
+
+    def warn(self, text: str) -> None:
+        """Adds a warning, unless the job has it already."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def see(self, live: Manifest | None, kind: Kind = VM) -> None:
         """Notes the object as it is now. kind: VMI for the VMI of a VM."""

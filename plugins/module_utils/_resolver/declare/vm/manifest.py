@@ -15,8 +15,8 @@ from ...api.name_rules import quoted
 from ...api.tree import copy, merge
 from ...api.type_remedies import type_remedy
 from ..argument_spec import to_manifest
-from ..instancetypes import canonical_quantity, check_name, validated
 from ..option_rows import Table, set_fields, unmet_needs
+from ..validation import canonical_quantity, check_name, validated
 from . import cloud_init, inference
 from .options import PLAIN, VM
 from .volumes import BOOT_VOLUME, SYSPREP_DISK, Disks, Import, boot_volume, lacks_labels, sysprep_source

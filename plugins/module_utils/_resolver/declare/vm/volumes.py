@@ -15,7 +15,7 @@ from ...api.manifest import Options
 from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted, subdomain
 from ...kubevirt.vm.plug_admission import BUSES
 from ..argument_spec import fields, to_manifest
-from ..instancetypes import canonical_quantity
+from ..validation import canonical_quantity
 from . import cloud_init
 from .disk_options import DISK_ROWS, IMPORT_SOURCES
 

@@ -9,6 +9,7 @@ from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFail
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.send import run_writes, send, send_create
 from plugins.module_utils._resolver.api.kinds import KINDS
+from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.api.write import (
     RetrySafety,
     Write,
@@ -20,7 +21,7 @@ from plugins.module_utils._resolver.api.write import (
     replace,
 )
 from plugins.module_utils._resolver.change import power
-from plugins.module_utils._resolver.change.step import Outcome
+from plugins.module_utils._resolver.change.step import Job
 from scripted_server import session_with, status
 
 PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/a"
@@ -162,23 +163,17 @@ def test_repeatable_writes_match_the_reliability_page() -> None:
         assert rows[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 
 
-class Numbered(Outcome):
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-        self.done = False
-
-    def do(self) -> None:
-        if self.number == 1:
-            raise ApiError(403, {"message": "no"}, verb="PATCH", path=PATH)
-        self.done = True
+def send_unless_second(job: Job[int]) -> None:
+    if job.goal == 1:
+        raise ApiError(403, {"message": "no"}, verb="PATCH", path=PATH)
+    job.done.append("sent")
 
 
 @pytest.mark.parametrize("fail_fast", [False, True])
 def test_fail_fast_stops_after_the_first_failure(fail_fast: bool) -> None:
-    outcomes = [Numbered(number) for number in range(3)]
-    run_writes(outcomes, Numbered.do, Task(fail_fast=fail_fast, concurrency=1), "virtual machine")
-    assert [outcome.done for outcome in outcomes] == [True, False, not fail_fast]
-    assert str(outcomes[1].failed).startswith("no. To permit the request, grant")
+    jobs = [Job(ObjectKey("VirtualMachine", "shop", "a"), number) for number in range(3)]
+    run_writes(jobs, send_unless_second, Task(fail_fast=fail_fast, concurrency=1), "virtual machine")
+    assert [bool(job.done) for job in jobs] == [True, False, not fail_fast]
+    assert str(jobs[1].failed).startswith("no. To permit the request, grant")
     last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None
-    assert outcomes[2].failed == last
+    assert jobs[2].failed == last
