@@ -306,7 +306,7 @@ def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: 
 
 def _remedy(response: Response, vm: Manifest, cluster: Cluster, lister: Lister) -> str:
     stage = response.stage
-    if stage == validate.APPLY and "conflicts with selected" in response.message:
+    if "conflicts with selected" in response.message:
         return "remove these fields from the VM, or remove its instancetype"
     if vm["spec"].get("instancetype") and stage in (validate.APPLY, validate.REQUIREMENTS):
         examples = _fitting_names(vm, cluster, lister)

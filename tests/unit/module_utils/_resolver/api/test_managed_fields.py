@@ -45,6 +45,20 @@ def test_empty_declared_object_declares_no_child_fields() -> None:
     owner = {("spec", "devices", "disks")}
     assert managed_fields.undeclared(owner, {("spec", "devices"): {}}) == owner
     assert managed_fields.undeclared(owner, {("spec", "devices"): {}, ("spec", "devices", "disks"): [1]}) == set()
+    # A list declares all of its contents.
+    assert managed_fields.undeclared({("spec", "disks", "a")}, {("spec", "disks"): [1]}) == set()
+
+
+def test_owners_of_a_part_or_a_parent_count() -> None:
+    managers = [("part", {("spec", "a", "b", "c")}), ("parent", {("spec", "a")}), ("other", {("spec", "d")})]
+    assert managed_fields.owners(managers, ("spec", "a", "b")) == ("parent", "part")
+    assert managed_fields.sharers(managers, ("spec", "a", "b")) == ("part",)
+
+
+def test_other_managers_that_apply() -> None:
+    others = [{**APPLIED, "manager": name} for name in ("argocd", "zeta")]
+    update = {**APPLIED, "manager": "kubectl-edit", "operation": "Update"}
+    assert managed_fields.applying_managers(live(APPLIED, *others, update), "virtshape") == ["argocd", "zeta"]
 
 
 def test_changed_at_is_the_last_non_status_change() -> None:

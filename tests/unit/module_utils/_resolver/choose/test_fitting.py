@@ -9,8 +9,12 @@ from plugins.module_utils._resolver.api import release
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose.fitting import (
     Constraints,
+    Rejected,
+    bytes_of,
     choose,
+    count_of,
     fitting,
+    rank,
     rejection_of_pair,
     series_of,
     size_of,
@@ -57,6 +61,53 @@ def test_obsolete_is_never_chosen_deprecated_only_on_request() -> None:
     chosen = [choose(manifests, deprecated=flag, release=NEWEST) for flag in (False, True)]
     names = [[item["metadata"]["name"] for item in items] for items in chosen]
     assert names == [["active"], ["active", "old"]]
+
+
+def test_only_active_instancetypes_by_default() -> None:
+    """Other kinds are ignored, wherever they are."""
+    old = {**instancetype("old"), "kind": "VirtualMachineInstancetype"}
+    old["metadata"]["labels"] = {"instancetype.kubevirt.io/deprecated": "true"}
+    others = [{"kind": "VirtualMachinePreference", "metadata": {"name": "p"}}, {"kind": "Secret", "metadata": {}}]
+    active = {**instancetype("active"), "kind": "VirtualMachineInstancetype"}
+    assert choose([*others, old, active], release=NEWEST) == [active]
+
+
+def test_preference_is_the_first_of_its_name() -> None:
+    """An instancetype may have the name, too."""
+
+    def preference(name: str, vcpus: int) -> dict[str, Any]:
+        spec = {"requirements": {"cpu": {"guest": vcpus}}}
+        return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": name}, "spec": spec}
+
+    types = [{**instancetype(name, 2), "kind": "VirtualMachineInstancetype"} for name in ("linux", "windows")]
+    manifests = [*types, preference("arch", 8), preference("linux", 2), preference("linux", 8)]
+    assert choose(manifests, preference="linux", release=NEWEST) == types
+    assert choose(manifests, preference="arch", release=NEWEST) == []
+
+
+def test_labels_must_be_equal() -> None:
+    labelled = {**instancetype("a"), "metadata": {"name": "a", "labels": {"team": "b"}}}
+    assert [names([labelled], labels={"team": value}) for value in ("b", "a", "c")] == [["a"], [], []]
+
+
+def test_other_series_come_by_size() -> None:
+    types = [instancetype("a.x", 2), instancetype("z.x", 1), instancetype("m.x", 8)]
+    assert names(types, series="m") == ["m.x", "z.x", "a.x"]
+
+
+def test_no_constraints_take_everything() -> None:
+    assert (Constraints().cpu, Constraints().memory) == (count_of(None), bytes_of(None)) == (0, 0)
+
+
+def test_cpu_has_at_most_32_bits() -> None:
+    assert count_of(str(2**32 - 1)) == 2**32 - 1
+    for value in (2**32, 2**33):
+        with pytest.raises(Rejected, match=f"^cpu: expected a whole number, found {value}$"):
+            count_of(value)
+
+
+def test_no_overcommit_equals_zero() -> None:
+    assert rank(instancetype("a"), NEWEST) == rank(instancetype("b", memory={"overcommitPercent": 0}), NEWEST)
 
 
 def test_equal_instancetypes_keep_their_order() -> None:

@@ -133,6 +133,11 @@ def test_obsolete_object_is_only_for_existing_users() -> None:
         ),
     ]
     assert issues(both, both, there=OLD_OBJECTS) == []
+    for live in (None, vm(instancetype={"name": "u1.large"})):
+        (issue,) = issues(
+            vm(instancetype={"name": "u1.large"}, preference={"name": "windows.7"}), live, there=OLD_OBJECTS
+        )
+        assert issue.field == "spec.preference.name"
     # The kind of the live matcher is spelled as the webhook stores it.
     stored = vm(instancetype={"name": "gone", "kind": CLUSTER.lower()}, preference={"name": "windows.7"})
     assert issues(both, stored, there=OLD_OBJECTS) == []
@@ -173,10 +178,16 @@ def test_similar_names_are_suggested() -> None:
     assert issue_text(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; the cluster has 1 {OWN}s")
 
 
-def test_unknown_kind_or_revision() -> None:
-    assert issue_text(vm(instancetype={"name": "u1.large", "kind": "Flavor"})) == (
-        "spec.instancetype.name: got unexpected kind in InstancetypeMatcher: Flavor"
+@pytest.mark.parametrize(("version", "missing"), [("1.9.0", True), ("1.5.2", False)])
+def test_unknown_kind(version: str, missing: bool) -> None:
+    (issue,) = issues(
+        vm(instancetype={"name": "u1.large", "kind": "Flavor"}), kubevirt=KubeVirt(parse_release(version))
     )
+    assert issue.line == "spec.instancetype.name: got unexpected kind in InstancetypeMatcher: Flavor"
+    assert (issue.severity, issue.missing) == (ERROR, missing)
+
+
+def test_unknown_revision() -> None:
     assert issue_text(vm(instancetype={"name": "u1.large", "revisionName": "r"})) == (
         'spec.instancetype.revisionName: controllerrevisions.apps "r" not found'
     )
@@ -200,6 +211,10 @@ def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, cert
     picky = vm(instancetype={"name": name}, preference={"name": "windows"}, runStrategy=strategy)
     (refused,) = issues(picky, live)
     assert refused.severity == ERROR and "insufficient" in refused.line and refused.line.endswith(issue.line)
+    assert refused.missing
+    # Not for want of the object.
+    (crashed,) = issues(vm(instancetype={"name": name}, preference={"name": "picky"}, runStrategy=strategy), live)
+    assert crashed.line.endswith(issue.line) and not crashed.missing
     (refused,) = issues(planned, live, kubevirt=KubeVirt(parse_release("1.5.2")))
     assert refused.severity == ERROR and "not found" in refused.line
 
@@ -213,6 +228,10 @@ def test_a_restored_vm_names_a_lost_revision() -> None:
         " the VM; refresh the VM (controller_revision, state: refreshed)"
     )
     assert (issue.severity == ERROR, issue.missing) == (True, True)
+    # One that the task names first is an object that is missing.
+    for before in ("a", "z"):
+        live = vm(instancetype={"name": "u1.large", "revisionName": before})
+        assert issue_text(restored, live).endswith('"lost-1" not found')
 
 
 def test_unreadable_objects_are_not_certain() -> None:
@@ -259,10 +278,38 @@ def test_missing_volume_of_both_inferred_matchers() -> None:
     volumes = [{"name": "root", "dataVolume": {"name": "none"}}]
     manifest = vm(instancetype={"inferFromVolume": "root"}, preference={"inferFromVolume": "root"})
     manifest["spec"]["template"]["spec"]["volumes"] = volumes
-    assert issue_text(manifest) == (
+    (issue,) = issues(manifest)
+    assert (issue.line, issue.missing) == (
         'spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: persistentvolumeclaims "none" not found;'
-        " create the PersistentVolumeClaim none in the namespace shop first, or name another PersistentVolumeClaim"
+        " create the PersistentVolumeClaim none in the namespace shop first, or name another PersistentVolumeClaim",
+        True,
     )
+    # KubeVirt infers the instancetype first.
+    volumes.append({"name": "image", "containerDisk": {"image": "example.com/image"}})  # type: ignore[dict-item]
+    manifest["spec"]["instancetype"] = {"inferFromVolume": "image"}
+    (issue,) = issues(manifest)
+    assert "type is not supported" in issue.line and not issue.missing
+
+
+def test_matcher_that_kubevirt_drops_is_told() -> None:
+    ignored = {"inferFromVolume": "image", "inferFromVolumeFailurePolicy": "Ignore"}
+    manifest = vm({"memory": {"guest": "1Gi"}, "devices": {"disks": [{"name": "image", "disk": {}}]}})
+    image = {"name": "image", "containerDisk": {"image": "example.com/image"}}
+    manifest["spec"] |= {"preference": ignored}
+    manifest["spec"]["template"]["spec"]["volumes"] = [image]
+    (issue,) = issues(manifest)
+    assert (issue.severity, issue.line) == (
+        WARNING,
+        "spec.preference: the VM gets none, since KubeVirt is unable to infer defaults from volume image as type is not"
+        " supported; add preference.name, or label the volume instancetype.kubevirt.io/default-preference",
+    )
+
+
+def test_a_volume_may_be_created_later() -> None:
+    manifest = vm({"memory": {"guest": "1Gi"}})
+    manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "a", "persistentVolumeClaim": {"claimName": "none"}}]
+    (issue,) = issues(manifest)
+    assert (issue.severity, issue.missing, "create it before the VM starts" in issue.line) == (WARNING, True, True)
 
 
 def test_no_remedy_without_a_fitting_instancetype() -> None:
@@ -322,6 +369,9 @@ def test_object_of_the_other_kind_is_suggested() -> None:
     assert issue_text(vm(instancetype={"name": "u1.large"}), there=here).endswith(
         "a VirtualMachineInstancetype has this name; set instancetype.kind to VirtualMachineInstancetype"
     )
+    assert issue_text(vm(instancetype={"name": "u1.large", "kind": OWN})).endswith(
+        "a VirtualMachineClusterInstancetype has this name; set instancetype.kind to VirtualMachineClusterInstancetype"
+    )
 
 
 NEVER = "; KubeVirt accepts the VM, but cannot start it"
@@ -378,6 +428,12 @@ def test_an_unknown_configuration_leaves_a_doubt() -> None:
     ] == [False]
 
 
+def test_malformed_maximums_are_of_no_interest() -> None:
+    """KubeVirt ignores them."""
+    configuration = {"vmRolloutStrategy": "LiveUpdate", "liveUpdateConfiguration": {"maxGuest": "x"}}
+    assert issues(vm({"memory": {"guest": "1Gi"}}), kubevirt=KubeVirt(NEWEST, configuration)) == []
+
+
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:
     assert issues(vm({"memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}})) == []
 
@@ -429,6 +485,18 @@ def test_devices_that_kubevirt_does_not_permit(manifest: dict[str, Any], fields:
         end = f" {UNLISTED} the KubeVirt object lists the device; it lists {listed}"
         assert [item.line for item in found] == [field + end for field in fields]
         assert {(item.severity, item.rule) for item in found} <= {(WARNING, NEVER_STARTS)}
+    if fields:
+        # Of a longer list, the first.
+        more = [{"mdevNameSelector": "x", "resourceName": f"vendor.com/{number}"} for number in range(5)]
+        (issue, *_others) = issues(
+            manifest, there=there, kubevirt=KubeVirt(NEWEST, {"permittedHostDevices": {"mediatedDevices": more}})
+        )
+        assert issue.line.endswith("it lists " + ", ".join(f"vendor.com/{number}" for number in range(5)))
+        more.append({"mdevNameSelector": "x", "resourceName": "vendor.com/5"})
+        (issue, *_others) = issues(
+            manifest, there=there, kubevirt=KubeVirt(NEWEST, {"permittedHostDevices": {"mediatedDevices": more}})
+        )
+        assert issue.line.endswith("vendor.com/4 and 1 more")
     # An empty list permits none; without a list, a device plugin may have the device.
     assert (fields == []) or issues(manifest, there=there, kubevirt=KubeVirt(NEWEST, {"permittedHostDevices": {}}))
     assert issues(manifest, there=there) == []
