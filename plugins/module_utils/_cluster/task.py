@@ -11,7 +11,7 @@ from .client.errors import TaskFailed
 from .client.session import Session
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Task:
     """How a task is run, its options for writes, and what a module collects beside its result.
 

@@ -57,7 +57,7 @@ def with_states(spec: dict[str, Any], states: Sequence[TaskState]) -> dict[str, 
     return {**spec, "state": {**spec["state"], "choices": choices}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Declaration:
     """The objects of one kind that a module declares: one at the top level, or a list.
 

@@ -23,7 +23,7 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
 """Which objects a failed task returns; see the doc fragment `writes`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Module:
     """A module without its documentation.
 

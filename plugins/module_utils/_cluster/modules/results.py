@@ -18,7 +18,7 @@ _SHOWN = 5
 _LONGEST = 400
 _LONG_NAME = 100
 # The API server puts this before the words of a policy.
-_POLICY: Final = re.compile(r"^Validation failed for ValidatingAdmissionPolicy '[^']*' with binding '[^']*': ")
+_POLICY: Final = r"^Validation failed for ValidatingAdmissionPolicy '[^']*' with binding '[^']*': "
 # The keys kept of a failed object, so that the results fit on a screen.
 _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
 
@@ -103,7 +103,7 @@ def server_warnings(sessions: Iterable[Session], told: Iterable[str] = ()) -> li
         for text, objects in session.warnings.items():
             labels.setdefault(text, {}).update(objects)
     every = "\n".join(told)
-    news = {text: objects for text, objects in labels.items() if _POLICY.sub("", text) not in every}
+    news = {text: objects for text, objects in labels.items() if re.sub(_POLICY, "", text) not in every}
     return group_warnings((label, text) for text, objects in news.items() for label in sorted(objects))
 
 

@@ -21,10 +21,9 @@ from .type_remedies import type_remedy
 
 Fault = tuple[str, str]
 
-_MAC: Final = re.compile(
-    r"[0-9a-f]{2}(:[0-9a-f]{2}){5}|[0-9a-f]{2}(-[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}", re.ASCII | re.IGNORECASE
-)
-_INTERFACE: Final = re.compile(r"[-A-Za-z0-9_]+", re.ASCII)
+# Patterns that few tasks need are compiled at their first use.
+_MAC: Final = r"(?ai)[0-9a-f]{2}(:[0-9a-f]{2}){5}|[0-9a-f]{2}(-[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}"
+_INTERFACE: Final = r"[-A-Za-z0-9_]+"
 _HIGHEST_PORT: Final = 65535
 _ALL: Final = 100
 _LARGEST: Final = 2**63 - 1
@@ -215,11 +214,13 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("DataVolumeSourceSnapshot", "name"): _NAME,
     ("DataVolumeSourceSnapshot", "namespace"): _LABEL,
     ("Interface", "name"): _text(
-        lambda text: "" if _INTERFACE.fullmatch(text) else "must consist of letters, digits, '-' and '_'"
+        lambda text: "" if re.fullmatch(_INTERFACE, text) else "must consist of letters, digits, '-' and '_'"
     ),
     ("Interface", "macAddress"): _text(
         lambda text: (
-            "" if _MAC.fullmatch(text) else "is not a MAC address; write six bytes such as 02:00:00:12:34:56, in quotes"
+            ""
+            if re.fullmatch(_MAC, text)
+            else "is not a MAC address; write six bytes such as 02:00:00:12:34:56, in quotes"
         )
     ),
     ("Port", "port"): _port,

@@ -19,7 +19,7 @@ SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
 QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 LONGEST_LABEL: Final = 63
 LONGEST_SUBDOMAIN: Final = 253
-_PORT: Final = re.compile(r"[-a-z0-9]+", re.ASCII)
+_PORT: Final = r"[-a-z0-9]+"
 _LONGEST_PORT: Final = 15
 # A message shows only the beginning of a value, which suffices to find it.
 _MAX_SHOWN: Final = 60
@@ -136,7 +136,7 @@ def port_name(text: str) -> str:
     """Checks the name of a port, an IANA service name."""
     if len(text) > _LONGEST_PORT:
         return f"is longer than {_LONGEST_PORT} characters"
-    plain = _PORT.fullmatch(text) and "--" not in text and text.strip("-") == text
+    plain = re.fullmatch(_PORT, text) and "--" not in text and text.strip("-") == text
     if plain and any("a" <= letter <= "z" for letter in text):
         return ""
     return "must consist of a-z, 0-9 and single '-', with at least one letter and no '-' at either end"

@@ -33,7 +33,7 @@ _DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G
 _DECIMAL_NAMES: Final = {power: suffix for suffix, power in _DECIMAL_SUFFIXES.items()}
 
 _FORM: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([-+]?[0-9]*)", re.ASCII)
-_EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]+", re.ASCII)
+_EXPONENT: Final = r"[eE][+-]?[0-9]+"
 
 _BAD_FORM: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _BAD_SUFFIX: Final = "unable to parse quantity's suffix"
@@ -207,7 +207,7 @@ def _suffix(suffix: str) -> tuple[str, int, int]:
         return DECIMAL_SI, 10, _DECIMAL_SUFFIXES[suffix]
     if suffix in _BINARY_SUFFIXES:
         return BINARY_SI, 2, _BINARY_SUFFIXES[suffix]
-    if _EXPONENT.fullmatch(suffix):
+    if re.fullmatch(_EXPONENT, suffix):
         exponent = int(suffix[1:])
         if abs(exponent) > _MAX_EXPONENT:
             raise QuantityError(f"the exponent {exponent} is out of range")

@@ -50,7 +50,7 @@ def as_declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
     return _converter(type_name, _DECLARED)(value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Checks:
     """Checks beyond the types; each returns None, or (path below the field, what is wrong).
 

@@ -26,7 +26,7 @@ _REMEDIES: Final = {
     "a number": (r"'\s*[-+]?[0-9.]+\s*'", f"; write it without quotes, or {_BY_TEMPLATE.format('float')}"),
     **dict.fromkeys(("a list", "an object", "a dictionary"), _OBJECT),
 }
-_EXPECTED: Final = re.compile(rf"expected ({'|'.join(_REMEDIES)}), found (.*)", re.DOTALL)
+_EXPECTED: Final = rf"(?s)expected ({'|'.join(_REMEDIES)}), found (.*)"
 
 
 def wrong_type(expected: str, value: Any) -> str:
@@ -40,7 +40,7 @@ def type_remedy(reason: str) -> str:
 
     Surveys give text for numbers, and templates numbers for text. reason: in the words of `schema`.
     """
-    match = _EXPECTED.fullmatch(reason)
+    match = re.fullmatch(_EXPECTED, reason)
     if match is None:
         return ""
     meant, remedy = _REMEDIES[match[1]]

@@ -40,7 +40,7 @@ class Ownership(NamedTuple):
     take_over: TakeOver = keep_managers
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Declared:
     """An object as a task declares it.
 

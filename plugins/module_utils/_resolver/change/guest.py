@@ -17,7 +17,7 @@ BUMP: Final = "bump"
 _DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Guest:
     """The guest of a VM that may lack changes.
 

@@ -26,7 +26,7 @@ BUMP_PATCHES: Final[tuple[Manifest, ...]] = tuple(
 # A dry run of this harmless change shows whether KubeVirt still accepts the VM.
 DRY_RUN_PATCH: Final[Manifest] = {"metadata": {"annotations": {REFRESH_ANNOTATION: "dry-run"}}}
 
-_GENERATION: Final = re.compile(r"-(\d+)$")
+_GENERATION: Final = r"-(\d+)$"
 
 
 def bump_patches(vm: Manifest) -> tuple[Manifest, ...]:
@@ -93,7 +93,7 @@ def stale_fields(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherFi
 def _is_stale(name: str, part: MatcherDrift) -> bool:
     if part.state == drift.DRIFTED and name == part.revision:
         return True
-    generation = _GENERATION.search(name)
+    generation = re.search(_GENERATION, name)
     if generation is None or part.current_generation is None or part.recreated:
         return False
     return int(generation.group(1)) < part.current_generation

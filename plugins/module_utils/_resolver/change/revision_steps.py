@@ -32,7 +32,7 @@ _LOST: Final = "; the VM has lost its previous revisions, so the task could not 
 _RESTORED: Final = "; the task restored the previous revisions"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Revision:
     """Other revisions for one VM.
 

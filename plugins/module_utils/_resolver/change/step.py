@@ -64,7 +64,7 @@ class Seen(NamedTuple):
 NOT_SEEN: Final = Seen()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Job(Generic[GoalT]):
     """One object of a task, and what becomes of it.
 

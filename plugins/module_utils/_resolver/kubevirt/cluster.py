@@ -48,7 +48,7 @@ _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class KubeVirt:
     """The KubeVirt of a cluster, with its own defaults for what is not set.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
@@ -31,6 +30,8 @@ class Templates(VMExtension):
 
     def _complete_one(self, job: DeclareJob) -> None:
         """Gives the declared object the VM of its template. Raises FieldError and MissingObject."""
+        import secrets
+
         from ..from_template import vm_from_template
 
         declared = job.goal

@@ -27,10 +27,10 @@ _SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 )
 # A text that needs no quotes in YAML.
-_PLAIN: Final = re.compile(r"[A-Za-z_/$](?:[^\x00-\x1f\x7f-\x9f:# ]|:(?=[^ ])|(?<! )#| (?=[^ #]))*")
+_PLAIN: Final = r"[A-Za-z_/$](?:[^\x00-\x1f\x7f-\x9f:# ]|:(?=[^ ])|(?<! )#| (?=[^ #]))*"
 # A public key in a line of `authorized_keys`: its type and its data, after options if there are any.
-_KEY: Final = re.compile(r"(?:^|.*\s)(?:sk-)?(?:ssh|ecdsa)-[\w@.-]+\s+(\S+)", re.ASCII)
-_PATH: Final = re.compile(r"(?:[~./]\S*|\S+\.pub)")
+_KEY: Final = r"(?a)(?:^|.*\s)(?:sk-)?(?:ssh|ecdsa)-[\w@.-]+\s+(\S+)"
+_PATH: Final = r"(?:[~./]\S*|\S+\.pub)"
 _LOOKUP: Final = "write the public key itself, such as {{ lookup('ansible.builtin.file', '~/.ssh/id_ed25519.pub') }}"
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 
@@ -92,10 +92,10 @@ def _key_problem(text: str) -> str | None:
     keys = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     if not keys:
         return "is empty"
-    if len(keys) == 1 and _PATH.fullmatch(keys[0]):
+    if len(keys) == 1 and re.fullmatch(_PATH, keys[0]):
         return f"{quoted(keys[0])} is a path, not a public key"
     for line in keys:
-        found = _KEY.match(line)
+        found = re.match(_KEY, line)
         if found is None:
             return "is not a public SSH key, which starts with a type such as ssh-ed25519"
         if not _is_base64(found[1]):
@@ -127,6 +127,6 @@ def _user_data(options: Options) -> str:
 
 def _quoted(text: str) -> str:
     """The text as a YAML scalar: plain if YAML reads it unchanged, else in double quotes."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+    if re.fullmatch(_PLAIN, text) and text.lower() not in _WORDS:
         return text
     return json.dumps(text, ensure_ascii=False)

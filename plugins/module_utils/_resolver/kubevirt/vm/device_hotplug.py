@@ -195,7 +195,7 @@ def _by_name(entries: list[Manifest]) -> dict[str, Manifest]:
     return {entry["name"]: entry for entry in entries}
 
 
-_ORDINAL_NAME: Final = re.compile(r"net\d+")
+_ORDINAL_NAME: Final = r"net\d+"
 
 
 def interfaces_need_restart(desired: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
@@ -261,7 +261,7 @@ def _has_ordinal_names(vmi: Manifest) -> bool:
     reported = (vmi.get("status") or {}).get("interfaces") or []
     names = {entry.get("name"): entry.get("podInterfaceName") for entry in reported}
     name = next((names[entry] for entry in secondary if names.get(entry)), None)
-    return bool(secondary) if name is None else _ORDINAL_NAME.fullmatch(name) is not None
+    return bool(secondary) if name is None else re.fullmatch(_ORDINAL_NAME, name) is not None
 
 
 def _has_pod_network(spec: Manifest) -> bool:
