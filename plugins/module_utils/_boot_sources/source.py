@@ -54,7 +54,7 @@ def represented_object(options: Options) -> Manifest:
         if problem := subdomain(options["name"]):
             raise FieldError("name", f"{options['name']!r} {problem}")
         if not labeled:
-            _check(options)
+            _check_options(options)
     kind = options["kind"] if labeled else "DataSource"
     return {"kind": kind, "metadata": {"name": options["name"], "namespace": options["namespace"]}}
 
@@ -72,7 +72,7 @@ def _check_origin(options: Options) -> None:
         raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
 
 
-def _check(options: Options) -> None:
+def _check_options(options: Options) -> None:
     polls = options.get("schedule") is not None
     if polls and not (options.get("image") or options.get("image_stream")):
         raise FieldError("schedule", "only an image of a registry can be polled")
@@ -87,19 +87,9 @@ def _check(options: Options) -> None:
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
     upload = options.get("upload") or {}
-    if upload.get("create") is False and not upload.get("volume"):
-        raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
-    if upload.get("archive") and options.get("volume_mode") == "Block":
-        raise FieldError("upload.archive", "an archive needs volume_mode Filesystem")
-    if upload.get("volume") and subdomain(upload["volume"]):
-        raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
+    _check_upload(upload, options.get("volume_mode"))
     if not (options.get("pvc") or options.get("snapshot") or upload.get("create") is False):
-        if not options.get("size"):
-            raise FieldError("size", "required: CDI does not ask an image for its size")
-        try:
-            parse(options["size"])
-        except QuantityError as error:
-            raise FieldError("size", f"{options['size']!r}: {error}") from error
+        _check_size(options.get("size"))
     if options.get("image"):
         try:
             reference(options["image"])
@@ -107,6 +97,24 @@ def _check(options: Options) -> None:
             raise FieldError("image", str(error)) from error
     if options.get("checksum"):
         parse_checksum(options["checksum"])
+
+
+def _check_upload(upload: Options, volume_mode: str | None) -> None:
+    if upload.get("create") is False and not upload.get("volume"):
+        raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
+    if upload.get("archive") and volume_mode == "Block":
+        raise FieldError("upload.archive", "an archive needs volume_mode Filesystem")
+    if upload.get("volume") and subdomain(upload["volume"]):
+        raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
+
+
+def _check_size(size: str | None) -> None:
+    if not size:
+        raise FieldError("size", "required: CDI does not ask an image for its size")
+    try:
+        parse(size)
+    except QuantityError as error:
+        raise FieldError("size", f"{size!r}: {error}") from error
 
 
 def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:

@@ -138,21 +138,27 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     if not fits:
         last = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
         raise Rejected(f"size: {name_of(preference)} cannot have {described}: {last}")
-    smallest = fitting.rank(fits[0], release)
-    same = _preferred([item for item in fits if fitting.rank(item, release) == smallest])
-    if len(same) > 1:
-        choices = first_names(map(_size_name, same), _MOST_CHOICES)
-        raise Rejected(f"size: {choices} are equally small; name a size, set instancetype, {_REMEDY}")
-    reasons.append(f"instancetype {_size_name(same[0])}: {why}{_state(same[0])}")
-    other_sizes = [_size_name(item) for item in fits if item is not same[0]]
+    chosen = _smallest(fits, release)
+    reasons.append(f"instancetype {_size_name(chosen)}: {why}{_state(chosen)}")
+    other_sizes = [_size_name(item) for item in fits if item is not chosen]
     return {
         **({"boot": {"data_source": _path(source)}} if source is not None else {}),
         "preference": {"name": name_of(preference), "kind": preference["kind"]},
-        "instancetype": {"name": name_of(same[0]), "kind": same[0]["kind"]},
+        "instancetype": {"name": name_of(chosen), "kind": chosen["kind"]},
         "reasons": reasons,
         "others": {"boot": other_sources, "instancetype": other_sizes},
         "rejected": rejected,
     }
+
+
+def _smallest(sizes: Sequence[Manifest], release: Release) -> Manifest:
+    """The first of ascending instancetypes; of equally small ones the preferred one. Raises Rejected if several are."""
+    smallest = fitting.rank(sizes[0], release)
+    same = _preferred([item for item in sizes if fitting.rank(item, release) == smallest])
+    if len(same) > 1:
+        choices = first_names(map(_size_name, same), _MOST_CHOICES)
+        raise Rejected(f"size: {choices} are equally small; name a size, set instancetype, {_REMEDY}")
+    return same[0]
 
 
 def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:

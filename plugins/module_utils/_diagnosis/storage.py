@@ -57,28 +57,32 @@ _WAITS: Final = "CDI and Kubernetes keep trying, and KubeVirt does not start the
 
 
 def _storage_class(case: Case) -> Broken | None:
-    for volume in case.volumes:
-        claim = volume.claim or {}
-        if (claim.get("status") or {}).get("phase") == "Bound":
-            continue
-        declared = (storage_class_of(item)[1] for item in templates_of(case.vm) if name_of(item) == volume.name)
-        named = (claim.get("spec") or {}).get("storageClassName") or next(declared, "")
-        event = _unprovisioned(case, volume)
-        words = one_line((event or {}).get("message"))
-        unknown = named and STORAGE_CLASS in case.known and named not in case.classes
-        said = f'storageclass.storage.k8s.io "{named}" not found' in words
-        if named and (said or (unknown and volume != (volume.name, None, None))):
-            holder = volume.claim or volume.data_volume or case.vm
-            evidence = of_event(event) if event and said else of_field(holder, "spec.storageClassName", named)
-            return _missing_class(case, volume.name, named, evidence)
-        # The condition ends with the fault, and the event does not.
-        bound = condition_of(volume.data_volume or {}, "Bound")
-        if profile := _PROFILE.search(str(bound.get("message") or words)):
-            modes = of_condition(volume.data_volume or {}, bound) if bound.get("message") else of_event(event or {})
-            return _no_access_mode(volume.name, profile["name"], modes)
-        undecided = (claim.get("spec") or {}).get("storageClassName") is None
-        if event and undecided and ("no storage class" in words or "no storageClass" in words):
-            return _no_default(volume.name, of_event(event), case)
+    return next(filter(None, (_class_of_disk(case, volume) for volume in case.volumes)), None)
+
+
+def _class_of_disk(case: Case, volume: Volume) -> Broken | None:
+    """The fault of a disk's StorageClass, if that keeps the disk from being provisioned."""
+    claim = volume.claim or {}
+    if (claim.get("status") or {}).get("phase") == "Bound":
+        return None
+    declared = (storage_class_of(item)[1] for item in templates_of(case.vm) if name_of(item) == volume.name)
+    named = (claim.get("spec") or {}).get("storageClassName") or next(declared, "")
+    event = _unprovisioned(case, volume)
+    words = one_line((event or {}).get("message"))
+    unknown = named and STORAGE_CLASS in case.known and named not in case.classes
+    said = f'storageclass.storage.k8s.io "{named}" not found' in words
+    if named and (said or (unknown and volume != (volume.name, None, None))):
+        holder = volume.claim or volume.data_volume or case.vm
+        evidence = of_event(event) if event and said else of_field(holder, "spec.storageClassName", named)
+        return _missing_class(case, volume.name, named, evidence)
+    # The condition ends with the fault, and the event does not.
+    bound = condition_of(volume.data_volume or {}, "Bound")
+    if profile := _PROFILE.search(str(bound.get("message") or words)):
+        modes = of_condition(volume.data_volume or {}, bound) if bound.get("message") else of_event(event or {})
+        return _no_access_mode(volume.name, profile["name"], modes)
+    undecided = (claim.get("spec") or {}).get("storageClassName") is None
+    if event and undecided and ("no storage class" in words or "no storageClass" in words):
+        return _no_default(volume.name, of_event(event), case)
     return None
 
 
@@ -136,32 +140,36 @@ def _no_default(volume: str, evidence: Evidence, case: Case) -> Broken:
 
 
 def _import(case: Case) -> Broken | None:
-    for volume in case.volumes:
-        item = volume.data_volume
-        status = (item or {}).get("status") or {}
-        sourceless = case.event(item, _NO_SOURCE) if item is not None else None
-        if item is not None and sourceless is not None and volume.claim is None:
-            return _failed_import(volume.name, item, one_line(sourceless.get("message")), (of_event(sourceless),))
-        bound = condition_of(item or {}, "Bound")
-        if item is not None and bound.get("reason") == _INVALID_CLONE:
-            refusal = of_condition(item, bound)
-            return _failed_import(volume.name, item, refusal.message, (refusal,))
-        if item is None or status.get("phase") in (None, "Succeeded", "WaitForFirstConsumer", "PendingPopulation"):
-            continue
-        running = condition_of(item, "Running")
-        if (waits := _waiting_import(case, volume, running)) is not None:
-            return missing_file(case, waits) or _failed_import(volume.name, item, waits.message, (waits,))
-        events = filter(None, (case.event(about, *_IMPORT_FAILED) for about in (item, volume.claim) if about))
-        event = next(events, None)
-        failed = running.get("status") == "False" and running.get("reason") == "Error"
-        # Between two tries CDI says only that the pod runs, or ran.
-        tried = status.get("restartCount") and (event or running.get("status") == "False")
-        if failed or tried or status["phase"] == "Failed" or (event or {}).get("reason") == _NO_CLONE:
-            evidence = [of_condition(item, running)] if running else []
-            evidence += [of_event(event)] if event else []
-            words = one_line(running.get("message") if failed else (event or {}).get("message"))
-            words = words or f"{status['phase']}, {status.get('restartCount') or 0} restarts"
-            return _failed_import(volume.name, item, words, tuple(evidence))
+    return next(filter(None, (_import_of_disk(case, volume) for volume in case.volumes)), None)
+
+
+def _import_of_disk(case: Case, volume: Volume) -> Broken | None:
+    """The failure of CDI to fill a disk."""
+    item = volume.data_volume
+    status = (item or {}).get("status") or {}
+    sourceless = case.event(item, _NO_SOURCE) if item is not None else None
+    if item is not None and sourceless is not None and volume.claim is None:
+        return _failed_import(volume.name, item, one_line(sourceless.get("message")), (of_event(sourceless),))
+    bound = condition_of(item or {}, "Bound")
+    if item is not None and bound.get("reason") == _INVALID_CLONE:
+        refusal = of_condition(item, bound)
+        return _failed_import(volume.name, item, refusal.message, (refusal,))
+    if item is None or status.get("phase") in (None, "Succeeded", "WaitForFirstConsumer", "PendingPopulation"):
+        return None
+    running = condition_of(item, "Running")
+    if (waits := _waiting_import(case, volume, running)) is not None:
+        return missing_file(case, waits) or _failed_import(volume.name, item, waits.message, (waits,))
+    events = filter(None, (case.event(about, *_IMPORT_FAILED) for about in (item, volume.claim) if about))
+    event = next(events, None)
+    failed = running.get("status") == "False" and running.get("reason") == "Error"
+    # Between two tries CDI says only that the pod runs, or ran.
+    tried = status.get("restartCount") and (event or running.get("status") == "False")
+    if failed or tried or status["phase"] == "Failed" or (event or {}).get("reason") == _NO_CLONE:
+        evidence = [of_condition(item, running)] if running else []
+        evidence += [of_event(event)] if event else []
+        words = one_line(running.get("message") if failed else (event or {}).get("message"))
+        words = words or f"{status['phase']}, {status.get('restartCount') or 0} restarts"
+        return _failed_import(volume.name, item, words, tuple(evidence))
     return None
 
 
@@ -190,26 +198,29 @@ def _failed_import(name: str, item: Manifest, words: str, evidence: tuple[Eviden
 
 
 def _claim(case: Case) -> Broken | None:
-    absence = _absence(case)
+    absence, waits = _absence(case), unschedulable(case)
+    return next(filter(None, (_claim_of_disk(case, volume, absence, waits) for volume in case.volumes)), None)
+
+
+def _claim_of_disk(case: Case, volume: Volume, absence: Evidence | None, waits: Evidence | None) -> Broken | None:
+    """The fault of a disk's claim. absence: KubeVirt's words for a missing claim. waits: why the pod waits."""
     created = {name_of(item) for item in templates_of(case.vm)}
-    waits = unschedulable(case)
-    for volume in case.volumes:
-        if over_quota(case, volume) is not None:
-            continue
-        status = (volume.claim or {}).get("status") or {}
-        if volume.claim is None and volume.data_volume is None and volume.name not in created:
-            if absence is not None and f"/{volume.name} does not exist" in absence.message:
-                return _missing_claim(case, volume.name, absence)
-            if CLAIM in case.known:
-                return _missing_claim(case, volume.name, of_field(case.vm, "spec.template.spec.volumes", volume.name))
-        if volume.data_volume is not None and _is_late(case, volume.data_volume, volume.claim):
-            return _late_claim(case, volume.data_volume, volume)
-        event = _unprovisioned(case, volume)
-        if status.get("phase") == "Lost" or (status.get("phase") == "Pending" and event and not volume.data_volume):
-            return _unbound_claim(case, volume.claim or {}, str(status["phase"]), of_event(event) if event else None)
-        if status.get("phase") == "Pending" and waits is not None and UNBOUND.search(waits.message):
-            event = case.event(volume.claim or {}, _PROVISIONING)
-            return _unbound_claim(case, volume.claim or {}, "Pending", of_event(event) if event else waits)
+    if over_quota(case, volume) is not None:
+        return None
+    status = (volume.claim or {}).get("status") or {}
+    if volume.claim is None and volume.data_volume is None and volume.name not in created:
+        if absence is not None and f"/{volume.name} does not exist" in absence.message:
+            return _missing_claim(case, volume.name, absence)
+        if CLAIM in case.known:
+            return _missing_claim(case, volume.name, of_field(case.vm, "spec.template.spec.volumes", volume.name))
+    if volume.data_volume is not None and _is_late(case, volume.data_volume, volume.claim):
+        return _late_claim(case, volume.data_volume, volume)
+    event = _unprovisioned(case, volume)
+    if status.get("phase") == "Lost" or (status.get("phase") == "Pending" and event and not volume.data_volume):
+        return _unbound_claim(case, volume.claim or {}, str(status["phase"]), of_event(event) if event else None)
+    if status.get("phase") == "Pending" and waits is not None and UNBOUND.search(waits.message):
+        event = case.event(volume.claim or {}, _PROVISIONING)
+        return _unbound_claim(case, volume.claim or {}, "Pending", of_event(event) if event else waits)
     return None
 
 

@@ -169,12 +169,7 @@ def remembered(
     for vm in others:
         owner = owners.setdefault(vm.names[0], "")
         if owner in listed and vm.names[0] == given[owner].names[0]:
-            raise FieldError(
-                "",
-                f"estate.json gives the name {vm.names[0]} to the machine {given[owner].label}, but the VM of this name"
-                f" on the cluster is not marked as its VM; if it is, give it the annotation {SOURCE_ID_ANNOTATION}:"
-                f" {given[owner].id}, otherwise give the machine another name in the rules",
-            )
+            raise _unmarked(vm, given[owner])
     sources = {source for _own, source in map(_key, machines) if source}
     # The machines of another estate on the cluster are not to be taken for one of this that comes later.
     given = {
@@ -193,6 +188,16 @@ def remembered(
         written.get("bounds", {}),
         None if existing is None else frozenset(str(vm.get("instancetype") or "") for vm in existing),
         warnings,
+    )
+
+
+def _unmarked(vm: Given, machine: Given) -> FieldError:
+    """The error for a VM that has the name of a machine's VM, but not its mark."""
+    return FieldError(
+        "",
+        f"estate.json gives the name {vm.names[0]} to the machine {machine.label}, but the VM of this name on the"
+        f" cluster is not marked as its VM; if it is, give it the annotation {SOURCE_ID_ANNOTATION}: {machine.id},"
+        " otherwise give the machine another name in the rules",
     )
 
 

@@ -56,7 +56,13 @@ def several(rules: Rules, machines: Sequence[Machine]) -> list[str]:
 
 
 def _unmatched(rules: Rules, machines: Sequence[Machine], memory: Memory) -> Iterator[str]:
-    """Rules for machines and for parts of them that no machine has."""
+    """Rules that match no machine, and no part of one."""
+    yield from _unmatched_machines(rules, machines, memory)
+    yield from _unmatched_parts(rules, machines)
+    yield from _unmatched_patterns(rules, machines, memory)
+
+
+def _unmatched_machines(rules: Rules, machines: Sequence[Machine], memory: Memory) -> Iterator[str]:
     known = {key: None for machine in machines for key in keys_of(machine)}
     # A machine that left the source may come back.
     earlier = {key for own, given in memory.given.items() for key in (own, given.id, given.name)}
@@ -65,6 +71,9 @@ def _unmatched(rules: Rules, machines: Sequence[Machine], memory: Memory) -> Ite
     for key, rule in rules.machines.items():
         if rule and key in known and key not in taken:
             yield f"rules.machines[{key}]: the machines of this name have rules by their IDs; merge them"
+
+
+def _unmatched_parts(rules: Rules, machines: Sequence[Machine]) -> Iterator[str]:
     parts = (
         ("storage", rules.storage, "disk", [disk.get("storage") for machine in machines for disk in machine["disks"]]),
         (
@@ -77,6 +86,10 @@ def _unmatched(rules: Rules, machines: Sequence[Machine], memory: Memory) -> Ite
     )
     for field, own, noun, names in parts:
         yield from _problems(field, own, dict.fromkeys(filter(None, names)), noun, (POD,))
+
+
+def _unmatched_patterns(rules: Rules, machines: Sequence[Machine], memory: Memory) -> Iterator[str]:
+    """Patterns of folders and of systems."""
     folders = dict.fromkeys([machine.get("folder") or "" for machine in machines])
     folders.update(dict.fromkeys(given.folder or "" for given in memory.given.values()))
     for pattern in rules.namespaces:

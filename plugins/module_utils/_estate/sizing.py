@@ -108,22 +108,26 @@ def sized(
         # Rather more memory than one size more.
         found = [size or _nearest_new(plan, in_use.values(), catalog) for plan, size in zip(plans, found)]
     without = [plan for plan, size in zip(plans, found) if size is None]
-    needs = [plan.need for plan in without]
-    memories = (
-        sizes.least_waste_sizes(needs, max(left, 0)) if rules.new_sizes else sizes.fewest_sizes(needs, rules.waste)
-    )
+    new = _new_sizes(without, max(left, 0), rules, catalog)
+    chosen = [size or new[plan.need] for plan, size in zip(plans, found)]
+    _warn_of_sizes(plans, chosen, rules, memory, warnings)
+    return chosen
+
+
+def _new_sizes(plans: Sequence[MachinePlan], most: int, rules: Rules, catalog: Catalog) -> dict[MachineNeed, Size]:
+    """A new size for each need; machines with other needs may share it. most: the number, if the rules limit it."""
+    needs = [plan.need for plan in plans]
+    memories = sizes.least_waste_sizes(needs, most) if rules.new_sizes else sizes.fewest_sizes(needs, rules.waste)
     wider = {
         need: MachineNeed(need.group, next(size for size in memories[need.group] if size >= need.memory))
         for need in needs
     }
-    hot = {wider[plan.need] for plan in without if any(plan.machine["hot_add"].values())}
+    hot = {wider[plan.need] for plan in plans if any(plan.machine["hot_add"].values())}
     new = {
         need: new_size(rules.series, need, rules.headroom if need in hot else 0, catalog.earlier)
         for need in wider.values()
     }
-    chosen = [size or new[wider[plan.need]] for plan, size in zip(plans, found)]
-    _warn_of_sizes(plans, chosen, rules, memory, warnings)
-    return chosen
+    return {need: new[shared] for need, shared in wider.items()}
 
 
 def _kept(plan: MachinePlan, catalog: Catalog, rules: Rules, counts: bool) -> Size | None:

@@ -123,24 +123,41 @@ def _report(options: argparse.Namespace, stdin: bytes) -> ConversionReport:
             if text is not None:
                 report.files[file] = text
                 changed.add(file)
-        items = [] if tasks else [(item.location, item.manifest) for item in sources.manifests([source])]
-        left = {item.location for item in manifests_of(source, links) if items and _is_left(report, item)}
-        for location, manifest in items or ([] if tasks else [source]):
-            new = [manifest]
-            if _is_ours(manifest) and location not in left:
-                new = _converted(report, location, manifest, origin, release)
-                if new != [manifest]:
-                    changed.add(file)
-                    report.edit(location, *new)
-            documents = report.files.setdefault(file, [])
-            if isinstance(documents, list):
-                documents += new
+        if not tasks:
+            documents, has_changed = _converted_document(report, source, links, origin, release)
+            if has_changed:
+                changed.add(file)
+            if isinstance(earlier := report.files.setdefault(file, []), list):
+                earlier += documents
     if not report.rows and not report.guestless:
         raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
     report = report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
     if options.merge:
         _merge_templates(report)
     return report
+
+
+def _converted_document(
+    report: ConversionReport,
+    source: sources.LocatedDocument,
+    links: Links,
+    origin: ConversionSources,
+    release: Release,
+) -> tuple[list[Manifest], bool]:
+    """The manifests of a document, converted, and whether one has changed; see `_converted`."""
+    items = [(item.location, item.manifest) for item in sources.manifests([source])]
+    left = {item.location for item in manifests_of(source, links) if items and _is_left(report, item)}
+    documents: list[Manifest] = []
+    has_changed = False
+    for location, manifest in items or [source]:
+        new = [manifest]
+        if _is_ours(manifest) and location not in left:
+            new = _converted(report, location, manifest, origin, release)
+            if new != [manifest]:
+                has_changed = True
+                report.edit(location, *new)
+        documents += new
+    return documents, has_changed
 
 
 def _merge_templates(report: ConversionReport) -> None:

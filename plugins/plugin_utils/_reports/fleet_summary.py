@@ -9,7 +9,7 @@ import json
 import re
 from calendar import timegm
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
@@ -74,13 +74,7 @@ def summary(
     catalogs = {"instancetype": _entries(instancetypes, "instancetypes")}
     catalogs["preference"] = _entries(preferences, "preferences")
     existing = {*captured, *(_label(row) for row in rows)}
-    orphaned: list[Result] = []
-    retained: list[Result] = []
-    for index, revision in enumerate(unreferenced):
-        _require(revision, ("namespace", "name", "virtual_machine"), f"unreferenced[{index}]")
-        (retained if f"{revision['namespace']}/{revision['virtual_machine']}" in existing else orphaned).append(
-            dict(revision)
-        )
+    retained, orphaned = _by_owner(unreferenced, existing)
     entries = [entry for objects in catalogs.values() for entry in objects]
     result: Result = {
         "generated_at": now,
@@ -107,6 +101,17 @@ def summary(
         "virtual_machines": rows,
     }
     return {"totals": _totals(result), **result}
+
+
+def _by_owner(revisions: Iterable[Result], existing: Collection[str]) -> tuple[list[Result], list[Result]]:
+    """The revisions of existing VMs, and the revisions of VMs that are gone. Raises AnsibleFilterError."""
+    retained: list[Result] = []
+    orphaned: list[Result] = []
+    for index, revision in enumerate(revisions):
+        _require(revision, ("namespace", "name", "virtual_machine"), f"unreferenced[{index}]")
+        owner = f"{revision['namespace']}/{revision['virtual_machine']}"
+        (retained if owner in existing else orphaned).append(dict(revision))
+    return retained, orphaned
 
 
 def capacities(capacity: Iterable[Result]) -> list[Result]:

@@ -95,6 +95,13 @@ def test_refusals_deploy_nothing(
     assert not [item for item in store.writes if item != ("PATCH", OBJECT)]
 
 
+def test_unlistable_objects_of_the_operator_fail(run: Run) -> None:
+    store = cluster(True)
+    store.answers["GET", SIZES] = forbidden("virtualmachineclusterinstancetypes")
+    result = deploy(run, store, "disable")
+    assert result["failed"] and result["msg"].startswith(f"{OPTION}: ")
+
+
 def test_webhook_without_dry_run_support_gives_warning(run: Run) -> None:
     store = cluster(True)
     store.answers["PATCH", OBJECT] = (400, {"message": "the webhook does not support dry run", "code": 400})

@@ -97,13 +97,7 @@ def _run(
     fetched = params["source"] == "url"
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
     available = bundle(documents, params["other_kinds"], version, places, conversions)
-    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
-    selection = CatalogSelection(
-        **{name: tuple(params[name]) for name in names},
-        labels=tuple(params["label_selectors"]),
-        deprecated=params["deprecated"],
-    )
-    selected = selection.select(available.objects)
+    selected = _selection(params).select(available.objects)
     if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
         # virt-operator deploys them.
         selected = []
@@ -155,6 +149,15 @@ def module(
     spec = _SPEC if extension is None else {**_SPEC, extension.option: extension.spec}
     run = partial(_run, extension=extension, conversions=conversions, checks=checks, judges=judges)
     return Module(spec, run, errors=(CatalogError,))
+
+
+def _selection(params: Params) -> CatalogSelection:
+    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
+    return CatalogSelection(
+        **{name: tuple(params[name]) for name in names},
+        labels=tuple(params["label_selectors"]),
+        deprecated=params["deprecated"],
+    )
 
 
 def _catalog(params: Params) -> str:

@@ -222,6 +222,7 @@ def _find_users(
     after: dict[ObjectKey, Manifest | None],
     options: Options,
 ) -> None:
+    """Notes the users of changed and removed objects, which removed objects stay for them, and the effects on VMs."""
     keys = [*deployed.changed, *(ObjectKey.of(gone.live) for gone in deployed.gone)]
     try:
         deployed.used_by = {key: users.vms_using(key) for key in keys}
@@ -239,16 +240,22 @@ def _find_users(
         gone.keep_reason = _keep_reason(gone.live, users_of_gone, options["prune"])
         after[ObjectKey.of(gone.live)] = None if gone.keep_reason is None else gone.live
     vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
-    in_order = [vms[key] for key in sorted(vms)]
-    if in_order:
-        lookup = ClusterLookup(session)
-        cluster = lookup.cluster
-        namespaces = {vm["metadata"]["namespace"] for vm in in_order}
-        vmi_of = vmis(session, namespaces.pop() if len(namespaces) == 1 else None, in_order)
-        guests = [(vm, vmi_of(vm)) for vm in in_order]
-        lookup.gather(key for vm, vmi in guests for key in keys_for_guest(vm, vmi, cluster.release))
-        deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-        deployed.affected = deployment_effects.affected(guests, after, cluster)
+    if vms:
+        _forecast(session, [vms[key] for key in sorted(vms)], deployed, after)
+
+
+def _forecast(
+    session: Session, vms: Sequence[Manifest], deployed: CatalogSummary, after: dict[ObjectKey, Manifest | None]
+) -> None:
+    """Notes what the deployment does to the guests of VMs."""
+    lookup = ClusterLookup(session)
+    cluster = lookup.cluster
+    namespaces = {vm["metadata"]["namespace"] for vm in vms}
+    vmi_of = vmis(session, namespaces.pop() if len(namespaces) == 1 else None, vms)
+    guests = [(vm, vmi_of(vm)) for vm in vms]
+    lookup.gather(key for vm, vmi in guests for key in keys_for_guest(vm, vmi, cluster.release))
+    deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
+    deployed.affected = deployment_effects.affected(guests, after, cluster)
 
 
 def _keep_reason(live: Manifest, users: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:

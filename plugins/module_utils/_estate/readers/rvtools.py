@@ -53,14 +53,8 @@ def read_all(exports: Mapping[str, Tabs], attributes: Collection[str] = ()) -> R
     for row in info:
         name = text_of(row.get("vm"))
         own_rows = {tab: rows.of(row) for tab, rows in details.items()}
-        if not name or name == PLACEHOLDER or flag_of(row.get("srmplaceholder")):
-            reading.left_out["placeholders"] += 1
-        elif _AGENT.fullmatch(name):
-            reading.left_out["agents of vSphere"] += 1
-        elif _SECONDARY.fullmatch(text_of(row.get("ftrole"))):
-            reading.left_out["secondaries of fault tolerance"] += 1
-        elif flag_of(row.get("template")):
-            reading.left_out["templates"] += 1
+        if other := _other_than_machine(name, row):
+            reading.left_out[other] += 1
         elif keys[key_of(row)] > 1:
             remedy = (
                 "keep one export of each vCenter" if len(exports) > 1 else "export the columns VM ID and VI SDK UUID"
@@ -85,6 +79,17 @@ def read_all(exports: Mapping[str, Tabs], attributes: Collection[str] = ()) -> R
     _tell_missing(reading, info, without, any("vNetwork" in tabs for tabs in exports.values()))
     tell_unknown(reading, exports)
     return reading
+
+
+def _other_than_machine(name: str, row: Row) -> str:
+    """The kind of a row of vInfo that is left out, "" for a machine. name: the machine's."""
+    if not name or name == PLACEHOLDER or flag_of(row.get("srmplaceholder")):
+        return "placeholders"
+    if _AGENT.fullmatch(name):
+        return "agents of vSphere"
+    if _SECONDARY.fullmatch(text_of(row.get("ftrole"))):
+        return "secondaries of fault tolerance"
+    return "templates" if flag_of(row.get("template")) else ""
 
 
 def _tell_missing(reading: Reading, info: list[Row], without: Counter[str], has_networks: bool) -> None:

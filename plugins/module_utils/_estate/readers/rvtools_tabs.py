@@ -70,13 +70,7 @@ def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collec
     headings = [heading_of(tab, text_of(cell)) for cell in rows[0]]
     places = spelled(tab, {key: number for number, (key, _unit) in reversed([*enumerate(headings)]) if key})
     own = {text_of(cell).lower(): number for number, cell in enumerate(rows[0])}
-    for column in attributes:
-        if column.lower() not in own:
-            raise FieldError(f"attributes: {place}", f"has no column {quoted(column)}")
-    for key in _REQUIRED if tab == INFO else ():
-        if key not in places:
-            shown = f"its columns: {_shown(rows[0])}"
-            raise FieldError(place, f"has no column {_REQUIRED[key]}; {shown}; name the column that has it so")
+    _check_columns(place, rows[0], own, [key for key in _REQUIRED if tab == INFO and key not in places], attributes)
     unknown = {number for number, (key, _unit) in enumerate(headings) if key and not is_known(tab, key)}
     unknown -= {own[column.lower()] for column in attributes}
     filled: dict[int, str] = {}
@@ -94,6 +88,21 @@ def _rows(reading: Reading, place: str, tab: str, rows: Rows, attributes: Collec
         yield {**row, **tags, PLACE: f"{place} row {line}"}
     if filled and tab != HOST:
         reading.unknown[tab].update(dict.fromkeys(filled[number] for number in sorted(filled)))
+
+
+def _check_columns(
+    place: str, header: Sequence[Any], own: Collection[str], lacking: Iterable[str], attributes: Iterable[str]
+) -> None:
+    """Raises FieldError for a column that the header lacks.
+
+    own: the names of its columns in lower case. lacking: the keys of required columns that it lacks.
+    """
+    for column in attributes:
+        if column.lower() not in own:
+            raise FieldError(f"attributes: {place}", f"has no column {quoted(column)}")
+    for key in lacking:
+        shown = f"its columns: {_shown(header)}"
+        raise FieldError(place, f"has no column {_REQUIRED[key]}; {shown}; name the column that has it so")
 
 
 def has_machines(tab: str, cells: Sequence[Any]) -> bool:

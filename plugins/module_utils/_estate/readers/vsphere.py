@@ -48,19 +48,8 @@ IGNORED_DEVICES: Final = words(
 def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: str, networks: Mapping[str, str]) -> None:
     """Adds a machine. values: its properties by path. networks: names by the reference of a network or port group."""
     name = str(values.get("name") or machine_id)
-    if values.get("config.template"):
-        reading.left_out["templates"] += 1
-        return
-    manager = str(getattr(values.get("config.managedBy"), "extensionKey", ""))
-    if manager.startswith(_SRM):
-        reading.left_out["placeholders"] += 1
-        return
-    if manager.startswith(_AGENT):
-        reading.left_out["agents of vSphere"] += 1
-        return
-    # The primary has the role 1.
-    if getattr(values.get("config.ftInfo"), "role", 1) > 1:
-        reading.left_out["secondaries of fault tolerance"] += 1
+    if other := _other_than_machine(values):
+        reading.left_out[other] += 1
         return
     hardware = values.get("config.hardware")
     if not hardware or not hardware.numCPU or not hardware.memoryMB:
@@ -106,6 +95,19 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
         "not_brought": lost,
     }
     reading.add(machine_id, machine)
+
+
+def _other_than_machine(values: Mapping[str, Any]) -> str:
+    """The kind of a vSphere VM that is left out, "" for a machine."""
+    if values.get("config.template"):
+        return "templates"
+    manager = str(getattr(values.get("config.managedBy"), "extensionKey", ""))
+    if manager.startswith(_SRM):
+        return "placeholders"
+    if manager.startswith(_AGENT):
+        return "agents of vSphere"
+    # The primary has the role 1.
+    return "secondaries of fault tolerance" if getattr(values.get("config.ftInfo"), "role", 1) > 1 else ""
 
 
 def _type(device: Any) -> str:

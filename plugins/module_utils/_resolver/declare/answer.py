@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, schema
@@ -60,20 +60,17 @@ def answered(
     """
     expected = {**merged(step, live), "metadata": answer["metadata"]}
     planned = {*managed_fields.leaf_fields(step.before), *managed_fields.leaf_fields(step.after)}
-    metadata = {"metadata": step.manifest["metadata"]}
-    as_planned = all(
-        value_at(answer, field) == value_at(step.after, field) for field in planned if field[0] == "metadata"
-    ) and all(value_at(answer, field) == value for field, value in managed_fields.leaf_fields(metadata).items())
-    stands = (
+    has_metadata = _has_metadata(step, answer, planned)
+    has_body = (
         not any(_missing(_body(step.manifest), _body(answer)))
         if live is None
         else planned and _body(answer) == _body(expected)
     )
-    if as_planned and stands:
+    if has_metadata and has_body:
         # Most answers end here. The additions of admission to a new object are of no interest.
         return Answered(step, expected)
     rest = plan_rest()
-    if as_planned and live is None and rest.action == NONE:
+    if has_metadata and live is None and rest.action == NONE:
         # The server writes a value in another way, such as a quantity.
         return Answered(step, expected)
     type_name = schema.type_of(step.manifest)
@@ -118,6 +115,13 @@ def answered(
     if not (old or new or owned or step.taken_from):
         turned = Plan(NONE, step.manifest, {}, {})
     return Answered(turned, kept, (*unmet, *others))
+
+
+def _has_metadata(step: Plan, answer: Manifest, planned: Collection[FieldPath]) -> bool:
+    """Whether an answer has the declared metadata, and the metadata that the plan wanted to change. planned: fields."""
+    declared = managed_fields.leaf_fields({"metadata": step.manifest["metadata"]})
+    wanted = {field: value_at(step.after, field) for field in planned if field[0] == "metadata"}
+    return all(value_at(answer, field) == value for field, value in (*wanted.items(), *declared.items()))
 
 
 def _body(manifest: Manifest) -> Manifest:
