@@ -20,7 +20,7 @@ _PVC_PROTECTION: Final = "kubernetes.io/pvc-protection"
 
 
 class _Holder(NamedTuple):
-    """Who has a finalizer. why: what it waits for. remedy: what to do. words: those of kubectl that help."""
+    """The owner of a finalizer. why: what it waits for. remedy: what to do. words: the command for kubectl."""
 
     why: str
     remedy: str

@@ -55,7 +55,7 @@ SnapshotJob = Job[SnapshotGoal]
 
 
 class Keep(NamedTuple):
-    """The snapshots to keep: the newest ones, and those of some days."""
+    """The snapshots to keep: this many of the newest, and all of the last days."""
 
     newest: int = 0
     days: int = 0

@@ -126,7 +126,7 @@ def _openstack(path: Path) -> Reading:
 
 
 def _proxmox(path: Path) -> Reading:
-    """Machines by their configurations, and those of which only a list tells."""
+    """Machines from configurations, and machines that only a list names."""
     reading, remarks, others = Reading(), list[str](), list[str]()
     configs: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
     listed: dict[str, tuple[str, Mapping[str, Any]]] = {}

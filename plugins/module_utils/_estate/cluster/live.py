@@ -61,7 +61,7 @@ def existing(session: Session, task: Task) -> list[dict[str, Any]] | None:
 
 
 def names_on_cluster(session: Session, task: Task) -> dict[str, list[str] | None]:
-    """The names of namespaces and storage classes; None with a warning for those that the user may not list."""
+    """The names of namespaces and storage classes; None and a warning for a kind that the user may not list."""
     found: dict[str, list[str] | None] = {}
     for option, kind in (("namespaces", "Namespace"), ("storage_classes", "StorageClass")):
         try:

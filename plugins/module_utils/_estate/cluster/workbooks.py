@@ -48,7 +48,7 @@ def exports_of(files: Sequence[Path], remarks: list[str]) -> dict[str, Tabs]:
 
 
 def is_tab(file: Path) -> bool:
-    """Whether the name of a file is that of a tab."""
+    """Whether a file has the name of a tab."""
     return bool(_TAB.search(file.stem.lower()))
 
 
@@ -63,7 +63,7 @@ def _tab_of(name: str) -> tuple[str, str]:
 
 
 def _with_info(tabs: Mapping[str, Any]) -> Tabs:
-    """The only table of an export is that of the machines, whatever its name."""
+    """The only table of an export has the machines, whatever its name."""
     return {rvtools_columns.INFO: next(iter(tabs.values()))} if len(tabs) == 1 else tabs
 
 

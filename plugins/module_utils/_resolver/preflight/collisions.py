@@ -125,7 +125,7 @@ def _is_shareable(disk: Manifest) -> bool:
     drive = disk.get("cdrom")
     if drive is not None and drive.get("readonly") is not False:
         return True
-    # Guests that make reservations on a LUN agree on who writes, such as those of a failover cluster.
+    # Guests that make reservations on a LUN, such as the nodes of a failover cluster, agree on who writes.
     reserved = (disk.get("lun") or {}).get("reservation")
     read_only = any((disk.get(device) or {}).get("readonly") for device in ("disk", "lun"))
     return bool(disk.get("shareable") or reserved or read_only)
