@@ -76,17 +76,7 @@ def _moment(value: Any) -> str:
 
 def fleet_clusters(value: Any, failed: Any = None) -> dict[str, Any]:
     """See its documentation."""
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-        raise AnsibleFilterError(f"expected a list of clusters, found {value!r}")
-    parts, failed = list(value), failed or {}
-    if not parts:
-        raise AnsibleFilterError("expected at least one cluster")
-    for index, part in enumerate(parts):
-        if not isinstance(part, Mapping):
-            raise AnsibleFilterError(f"[{index}]: expected a dictionary, found {part!r}")
-        for name in ("cluster", "kubevirt_version", "report", "instancetypes", "preferences"):
-            if name not in part:
-                raise AnsibleFilterError(f"[{index}]: {name} is missing")
+    parts, failed = _checked_parts(value), failed or {}
     different = _different(parts)
     counts: Counter[str] = Counter()
     for row in (row for rows in different.values() for row in rows):
@@ -120,6 +110,22 @@ def fleet_clusters(value: Any, failed: Any = None) -> dict[str, Any]:
         ],
         "differences": different,
     }
+
+
+def _checked_parts(value: Any) -> list[Result]:
+    """The clusters, each a dictionary with the needed keys. Raises AnsibleFilterError."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        raise AnsibleFilterError(f"expected a list of clusters, found {value!r}")
+    parts = list(value)
+    if not parts:
+        raise AnsibleFilterError("expected at least one cluster")
+    for index, part in enumerate(parts):
+        if not isinstance(part, Mapping):
+            raise AnsibleFilterError(f"[{index}]: expected a dictionary, found {part!r}")
+        for name in ("cluster", "kubevirt_version", "report", "instancetypes", "preferences"):
+            if name not in part:
+                raise AnsibleFilterError(f"[{index}]: {name} is missing")
+    return parts
 
 
 def _joined(values: list[tuple[str, Any]]) -> Any:

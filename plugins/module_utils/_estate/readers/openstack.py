@@ -44,45 +44,55 @@ def read(
     _indexed(reading, "volumes", volumes)
     attached = _attached(reading, volumes)
     for index, entry in enumerate(servers):
-        server = _lowercase_keys(f"servers[{index}]", entry)
+        place = f"servers[{index}]"
+        server = _lowercase_keys(place, entry)
         openstack_fields.note_unknown(reading, "servers", server)
-        name = text_of(server.get("name")) or f"servers[{index}]"
         if text_of(server.get("status")).lower() in _DELETED:
             reading.left_out["deleted"] += 1
-            continue
-        flavor, shown = _flavor(server, by_flavor)
-        if not flavor:
-            problem = f"no flavor {quoted(shown)} in the list of flavors" if shown else _NO_FLAVOR
-            reading.refuse(f"servers[{index}]", name, problem)
-            continue
-        figures = {}
-        for key in ("vcpus", "ram"):
-            try:
-                figures[key] = whole_of(flavor.get(key), grouped=key == "ram")
-            except ValueError as error:
-                reading.refuse(f"servers[{index}], {key} of the flavor", name, str(error))
-                break
-        if len(figures) < 2:
-            continue
-        size = {"vcpus": figures["vcpus"], "memory": figures["ram"] * MIB}
-        own = text_of(server.get("id"))
-        own_volumes = attached.get(own, [])
-        found = next((by_image[key] for key in _image_of(server) if key in by_image), {})
-        if not found:
-            # A volume keeps the properties of the image that it was made of.
-            kept: Any = next(filter(None, (volume.get("volume image metadata") for volume in own_volumes)), {})
-            found = {"properties": kept, "name": _properties(kept).get("image_name")}
-        # openstacksdk has the properties that it knows beside the others.
-        known = {key.replace(" ", "_"): value for key, value in found.items() if isinstance(value, str)}
-        properties = {**known, **_properties(found.get("properties"))}
-        try:
-            text = _image_name(server) or text_of(found.get("name"))
-            machine = _machine(server, flavor, properties, own_volumes, text)
-            reading.add(f"servers[{index}]", {"id": own or name, "name": name, **size, **machine})
-        except ValueError as error:
-            reading.refuse(f"servers[{index}]", name, f"a size of a disk or a number of devices: {error}")
+        else:
+            volumes_of_server = attached.get(text_of(server.get("id")), [])
+            _add(reading, place, server, by_flavor, by_image, volumes_of_server)
     openstack_fields.tell_unknown(reading)
     return reading
+
+
+def _add(
+    reading: Reading,
+    place: str,
+    server: Entry,
+    by_flavor: Mapping[str, Entry],
+    by_image: Mapping[str, Entry],
+    volumes: Sequence[Entry],
+) -> None:
+    """Adds the machine of a server, or refuses it. volumes: attached to the server."""
+    name = text_of(server.get("name")) or place
+    flavor, shown = _flavor(server, by_flavor)
+    if not flavor:
+        problem = f"no flavor {quoted(shown)} in the list of flavors" if shown else _NO_FLAVOR
+        reading.refuse(place, name, problem)
+        return
+    figures = {}
+    for key in ("vcpus", "ram"):
+        try:
+            figures[key] = whole_of(flavor.get(key), grouped=key == "ram")
+        except ValueError as error:
+            reading.refuse(f"{place}, {key} of the flavor", name, str(error))
+            return
+    size = {"vcpus": figures["vcpus"], "memory": figures["ram"] * MIB}
+    found = next((by_image[key] for key in _image_of(server) if key in by_image), {})
+    if not found:
+        # A volume keeps the properties of the image that it was made of.
+        kept: Any = next(filter(None, (volume.get("volume image metadata") for volume in volumes)), {})
+        found = {"properties": kept, "name": _properties(kept).get("image_name")}
+    # openstacksdk has the properties that it knows beside the others.
+    known = {key.replace(" ", "_"): value for key, value in found.items() if isinstance(value, str)}
+    properties = {**known, **_properties(found.get("properties"))}
+    try:
+        text = _image_name(server) or text_of(found.get("name"))
+        machine = _machine(server, flavor, properties, volumes, text)
+        reading.add(place, {"id": text_of(server.get("id")) or name, "name": name, **size, **machine})
+    except ValueError as error:
+        reading.refuse(place, name, f"a size of a disk or a number of devices: {error}")
 
 
 def _flavor(server: Entry, by_flavor: Mapping[str, Entry]) -> tuple[Entry, str]:
