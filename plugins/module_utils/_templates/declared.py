@@ -41,7 +41,7 @@ def argument_spec() -> dict[str, dict[str, Any]]:
 
 
 def manifest(options: Options) -> Manifest:
-    """The manifest of a template, as `instancetypes.validated` returns it.
+    """The manifest of a template, as `validation.validated` returns it.
 
     options: the options of the module; None if not given. `spec` is merged with the typed options. Raises FieldError,
     also for what virt-template's webhook refuses.

@@ -33,7 +33,7 @@ def argument_spec(matcher_field: MatcherField) -> dict[str, dict[str, Any]]:
 
 
 def instancetype(options: Options) -> dict[str, Any]:
-    """The manifest of an instancetype, as `instancetypes.validated` returns it.
+    """The manifest of an instancetype, as `validation.validated` returns it.
 
     options: the checked options of the module; None if not given. `spec` is merged with the typed options. With a
     namespace or the namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.

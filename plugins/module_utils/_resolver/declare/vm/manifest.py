@@ -115,7 +115,7 @@ DEFAULT_MEMORY: Final = "512Mi"
 
 
 def manifest(options: Options, table: Table = VM) -> Manifest:
-    """The manifest of the options, as `instancetypes.validated` returns it.
+    """The manifest of the options, as `validation.validated` returns it.
 
     It contains a run strategy and memory only if given; `virtual_machine.with_live_values` adds the defaults of a new
     VM.
