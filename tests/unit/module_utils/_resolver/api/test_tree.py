@@ -1,4 +1,4 @@
-"""Parts of a manifest that come from different options, as one."""
+"""Trees of JSON values: merges, patches, places and leaves."""
 
 import copy
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.tree import apply_merge_patch, merge, reverse_merge_patch
+from plugins.module_utils._resolver.api.tree import apply_merge_patch, leaves, merge, path_of, reverse_merge_patch, scan
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,15 @@ def test_text_is_merged_with_no_structure(there: Any, kind: str) -> None:
 def test_a_patch_can_be_undone(base: dict[str, Any], patch: dict[str, Any], patched: dict[str, Any]) -> None:
     assert apply_merge_patch(base, patch) == patched
     assert apply_merge_patch(patched, reverse_merge_patch(base, patch)) == base
+
+
+def test_scan_finds_aliases_once_and_in_order() -> None:
+    shared = [1]
+    found = [(path_of(place), part) for place, part in scan({"a": shared, "b": {"c": shared, "d": 2}, "e": [3, 4]})]
+    assert [path for path, _part in found] == ["", "a", "a[0]", "b", "b.d", "e", "e[0]", "e[1]"]
+    assert [part for _path, part in found if not isinstance(part, (dict, list))] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("value", ["text", [1], {}, None, 0])
+def test_value_without_fields_is_one_leaf(value: Any) -> None:
+    assert leaves(value, ("a",)) == {("a",): value}

@@ -20,3 +20,21 @@ def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
 
 def test_spread_without_instancetype() -> None:
     topology.check_spread(None, {"cpu": {"preferredCPUTopology": "preferSpread"}})
+
+
+@pytest.mark.parametrize(
+    ("across", "vcpus", "expected"),
+    [
+        (None, 8, (4, 2, 1)),
+        # 9 vCPUs are refused, but a VM may have them already.
+        ("SocketsCoresThreads", 9, (2, 2, 2)),
+        ("CoresThreadsDies", 8, (1, 1, 1)),
+        ("SocketsCoresThreadsDies", 9, (1, 1, 1)),
+    ],
+)
+def test_spread_gives_whole_numbers(across: str | None, vcpus: int, expected: tuple[int, int, int]) -> None:
+    """Unknown units give one vCPU, and are no matter of the check."""
+    preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": across}}}
+    assert repr(tuple(topology.topology(vcpus, preference))) == repr(expected)
+    if expected == (1, 1, 1):
+        topology.check_spread({"cpu": {"guest": vcpus}}, preference)
