@@ -9,7 +9,6 @@ from plugins.module_utils._resolver.api import release
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose.fitting import (
     Constraints,
-    Rejected,
     bytes_of,
     choose,
     count_of,
@@ -19,6 +18,7 @@ from plugins.module_utils._resolver.choose.fitting import (
     series_of,
     size_of,
 )
+from plugins.module_utils._resolver.choose.rejected import Rejected
 
 
 def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> dict[str, Any]:

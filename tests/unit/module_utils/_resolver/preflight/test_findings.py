@@ -285,7 +285,7 @@ def test_missing_volume_of_both_inferred_matchers() -> None:
         True,
     )
     # KubeVirt infers the instancetype first.
-    volumes.append({"name": "image", "containerDisk": {"image": "example.com/image"}})  # type: ignore[dict-item]
+    volumes.append({"name": "image", "containerDisk": {"image": "example.com/image"}})
     manifest["spec"]["instancetype"] = {"inferFromVolume": "image"}
     (issue,) = issues(manifest)
     assert "type is not supported" in issue.line and not issue.missing
