@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check imp
     tasks,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.templates import TemplateCheck
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.templates import TEMPLATES
 
 Manifest = dict[str, Any]
 
@@ -105,7 +105,7 @@ def files(folder: Path) -> Iterator[File]:
 
 def _of_template(here: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
     """The objects of an OpenShift Template with default parameters; else the manifest itself."""
-    inside = TemplateCheck().objects_in(here)
+    inside = TEMPLATES.objects_in(here)
     yield from [here] if inside is None else inside
 
 

@@ -30,45 +30,43 @@ Options = dict[str, Any]
 _SOURCE: Final = "DataSource"
 
 
-class BootSourceCheck(CheckExtension):
-    checks = (boot_source_findings,)
-    options = ("workload", "infer_from_registry")
+def _creates(source: LocatedDocument, namespace: str) -> Iterator[Manifest]:
+    for declared in boot_source_tasks.declared(source, namespace):
+        yield from boot_source_tasks.objects(declared)
+    if isinstance(source.content, dict) and isinstance(source.content.get("metadata"), dict):
+        yield from default_labels.inherited(source.content, namespace)
 
-    def creates(self, source: LocatedDocument, namespace: str) -> Iterator[Manifest]:
-        for declared in boot_source_tasks.declared(source, namespace):
-            yield from boot_source_tasks.objects(declared)
-        if isinstance(source.content, dict) and isinstance(source.content.get("metadata"), dict):
-            yield from default_labels.inherited(source.content, namespace)
 
-    def decide(
-        self, declared: DeclaredOptions, known: Sequence[Manifest], release: Release
-    ) -> Iterable[CheckedObject | LocatedFinding]:
-        if declared.options.get("workload") is None:
-            return _vm_of_image(declared)
-        return _vm_of_workload(declared, known, release)
+def _decide(
+    declared: DeclaredOptions, known: Sequence[Manifest], release: Release
+) -> Iterable[CheckedObject | LocatedFinding]:
+    if declared.options.get("workload") is None:
+        return _vm_of_image(declared)
+    return _vm_of_workload(declared, known, release)
 
-    def kept(self, vm: Manifest, before: Manifest) -> Manifest:
-        """The earlier choice for the workload of a VM, unless the workload or its size changes."""
-        chosen, now = stored_choice(before), stored_choice(vm)
-        if not (chosen and now) or (chosen.workload, chosen.size) != (now.workload, now.size):
-            return {}
-        return {matcher_field.name: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
 
-    def findings(
-        self,
-        sources: Sequence[LocatedDocument],
-        objects: Sequence[CheckedObject],
-        lookup: KnownObjects,
-        kubevirt: KubeVirt,
-    ) -> Iterator[LocatedFinding]:
-        for source in sources:
-            if is_containerfile(source.location.file):
-                yield from containerfiles.findings(source, lookup, kubevirt.release)
-            for task in boot_source_tasks.declared(source, ""):
-                yield from boot_source_tasks.findings(task, lookup, kubevirt.release)
-        for declared in objects:
-            if declared.manifest["kind"] in LABELED:
-                yield from default_labels.findings(declared, lookup, kubevirt.release)
+def _kept(vm: Manifest, before: Manifest) -> Manifest:
+    """The earlier choice for the workload of a VM, unless the workload or its size changes."""
+    chosen, now = stored_choice(before), stored_choice(vm)
+    if not (chosen and now) or (chosen.workload, chosen.size) != (now.workload, now.size):
+        return {}
+    return {matcher_field.name: matcher_field.matcher_of(before) for matcher_field in MATCHER_FIELDS}
+
+
+def _findings(
+    sources: Sequence[LocatedDocument],
+    objects: Sequence[CheckedObject],
+    lookup: KnownObjects,
+    kubevirt: KubeVirt,
+) -> Iterator[LocatedFinding]:
+    for source in sources:
+        if is_containerfile(source.location.file):
+            yield from containerfiles.findings(source, lookup, kubevirt.release)
+        for task in boot_source_tasks.declared(source, ""):
+            yield from boot_source_tasks.findings(task, lookup, kubevirt.release)
+    for declared in objects:
+        if declared.manifest["kind"] in LABELED:
+            yield from default_labels.findings(declared, lookup, kubevirt.release)
 
 
 def _vm_of_workload(
@@ -116,3 +114,13 @@ def _vm_of_image(declared: DeclaredOptions) -> Iterator[CheckedObject | LocatedF
         yield declared.unchecked("infer_from_registry", message)
         return
     yield virtual_machine_of(declared)
+
+
+BOOT_SOURCES: Final = CheckExtension(
+    checks=(boot_source_findings,),
+    options=("workload", "infer_from_registry"),
+    creates=_creates,
+    decide=_decide,
+    kept=_kept,
+    findings=_findings,
+)

@@ -34,27 +34,27 @@ from . import (
     sources,
     tasks,
 )
-from .boot_sources import BootSourceCheck
+from .boot_sources import BOOT_SOURCES
 from .check_extension import CheckExtension
 from .checked_objects import CheckedObject, KnownObjects
-from .conversion import ConversionCheck
-from .diagnosis import DiagnosisCheck
+from .conversion import CONVERSION
+from .diagnosis import DIAGNOSIS
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
-from .governance import GovernanceCheck
+from .governance import GOVERNANCE
 from .kustomizations import Kustomized
 from .placeholders import MANY, Placeholders
-from .replacements import ReplacementCheck
+from .replacements import REPLACEMENTS
 from .sources import UsageError
-from .templates import TemplateCheck
+from .templates import TEMPLATES
 
 # The capabilities that extend the check.
 EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
-    TemplateCheck(),
-    BootSourceCheck(),
-    GovernanceCheck(),
-    ConversionCheck(),
-    DiagnosisCheck(),
-    ReplacementCheck(),
+    TEMPLATES,
+    BOOT_SOURCES,
+    GOVERNANCE,
+    CONVERSION,
+    DIAGNOSIS,
+    REPLACEMENTS,
 )
 
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2

@@ -37,46 +37,46 @@ _WINDOWS: Final = "win"
 _SHOWN: Final = 3
 
 
-class ConversionCheck(CheckExtension):
-    def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
-        # A preset describes no guest; see `prepared` and `findings`.
-        return [] if _is_preset(source.manifest) else None
+def _objects_in(source: SourceManifest) -> list[SourceManifest] | None:
+    # A preset describes no guest; see `prepared` and `findings`.
+    return [] if _is_preset(source.manifest) else None
 
-    def prepared(
-        self, objects: Sequence[CheckedObject], sources: Sequence[LocatedDocument], release: Release
-    ) -> Iterator[CheckedObject | LocatedFinding]:
-        found = [item for item in manifests(sources) if _is_preset(item.manifest)]
-        # No cluster has a preset with errors.
-        presets = ConversionSources([item.manifest for item in found if not any(_errors(item, release))])
-        for declared in objects:
-            if not presets.presets or declared.manifest["kind"] != VM:
-                yield declared
-                continue
-            try:
-                converted = convert(declared.manifest, presets, release)
-                yield declared._replace(manifest=converted.manifest)
-                for remaining in converted.remaining:
-                    yield declared.finding("deprecated", WARNING, remaining.path, remaining.note.rstrip("."))
-            except (FieldError, Panic) as error:
-                if isinstance(error, FieldError) and error.path == LABELS:
-                    yield declared.finding("never-starts", start_severity(declared.manifest), LABELS, error.reason)
-                yield declared
 
-    def findings(
-        self,
-        sources: Sequence[LocatedDocument],
-        objects: Sequence[CheckedObject],
-        lookup: KnownObjects,
-        kubevirt: KubeVirt,
-    ) -> Iterator[LocatedFinding]:
-        templates = []
-        for item in manifests(sources):
-            if _is_preset(item.manifest):
-                yield from _preset_findings(item, kubevirt.release)
-            elif template_groups.is_template(item.manifest):
-                templates.append(item)
-        yield from _template_findings(templates, lookup, kubevirt.release)
-        yield from _windows_findings(objects, lookup, kubevirt)
+def _prepared(
+    objects: Sequence[CheckedObject], sources: Sequence[LocatedDocument], release: Release
+) -> Iterator[CheckedObject | LocatedFinding]:
+    found = [item for item in manifests(sources) if _is_preset(item.manifest)]
+    # No cluster has a preset with errors.
+    presets = ConversionSources([item.manifest for item in found if not any(_errors(item, release))])
+    for declared in objects:
+        if not presets.presets or declared.manifest["kind"] != VM:
+            yield declared
+            continue
+        try:
+            converted = convert(declared.manifest, presets, release)
+            yield declared._replace(manifest=converted.manifest)
+            for remaining in converted.remaining:
+                yield declared.finding("deprecated", WARNING, remaining.path, remaining.note.rstrip("."))
+        except (FieldError, Panic) as error:
+            if isinstance(error, FieldError) and error.path == LABELS:
+                yield declared.finding("never-starts", start_severity(declared.manifest), LABELS, error.reason)
+            yield declared
+
+
+def _findings(
+    sources: Sequence[LocatedDocument],
+    objects: Sequence[CheckedObject],
+    lookup: KnownObjects,
+    kubevirt: KubeVirt,
+) -> Iterator[LocatedFinding]:
+    templates = []
+    for item in manifests(sources):
+        if _is_preset(item.manifest):
+            yield from _preset_findings(item, kubevirt.release)
+        elif template_groups.is_template(item.manifest):
+            templates.append(item)
+    yield from _template_findings(templates, lookup, kubevirt.release)
+    yield from _windows_findings(objects, lookup, kubevirt)
 
 
 def _is_preset(manifest: Manifest) -> bool:
@@ -189,3 +189,6 @@ def _instancetypes(lookup: KnownObjects, release: Release) -> dict[str, str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+CONVERSION: Final = CheckExtension(objects_in=_objects_in, prepared=_prepared, findings=_findings)

@@ -32,17 +32,15 @@ def _writes(location: Location, key: str, _value: Any) -> bool:
     return key == _KEYS[1] or (key == _KEYS[0] and location.path[-2:-1] in ((), (_MODULE,)))
 
 
-class GovernanceCheck(CheckExtension):
-    def findings(
-        self,
-        sources: Sequence[LocatedDocument],
-        objects: Sequence[CheckedObject],
-        lookup: KnownObjects,
-        kubevirt: KubeVirt,
-    ) -> Iterator[LocatedFinding]:
-        limits = _Limits(sources, lookup)
-        yield from limits.findings
-        yield from limits.violations(objects, lookup, kubevirt)
+def _findings(
+    sources: Sequence[LocatedDocument],
+    objects: Sequence[CheckedObject],
+    lookup: KnownObjects,
+    kubevirt: KubeVirt,
+) -> Iterator[LocatedFinding]:
+    limits = _Limits(sources, lookup)
+    yield from limits.findings
+    yield from limits.violations(objects, lookup, kubevirt)
 
 
 class _Limits:
@@ -97,3 +95,6 @@ class _Limits:
                 manifest = None
         for violation in violations(limits, manifest, None, namespace, labels or {}) if manifest is not None else ():
             yield declared.finding("limit", violation.severity, violation.field, violation.text)
+
+
+GOVERNANCE: Final = CheckExtension(findings=_findings)

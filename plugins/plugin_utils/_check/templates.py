@@ -24,32 +24,32 @@ _HAS_NO_VALUE: Final = "of the Template has no value, so the object is not check
 _WITHOUT_VALUE: Final = f"the parameter {{}} {_HAS_NO_VALUE}"
 
 
-class TemplateCheck(CheckExtension):
-    def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
-        location, manifest, problem = source[:3]
-        if problem or not is_template(manifest):
-            return None
-        return [
-            SourceManifest(
-                location.below("objects", index),
-                item,
-                _WITHOUT_VALUE.format(parameter) if parameter else "",
-            )
-            for index, item, parameter in template_objects(manifest)
-            if isinstance(item.get("kind"), str) and "apiVersion" in item
-        ]
+def _objects_in(source: SourceManifest) -> list[SourceManifest] | None:
+    location, manifest, problem = source[:3]
+    if problem or not is_template(manifest):
+        return None
+    return [
+        SourceManifest(
+            location.below("objects", index),
+            item,
+            _WITHOUT_VALUE.format(parameter) if parameter else "",
+        )
+        for index, item, parameter in template_objects(manifest)
+        if isinstance(item.get("kind"), str) and "apiVersion" in item
+    ]
 
-    def merged(self, findings: list[LocatedFinding]) -> list[LocatedFinding]:
-        """The findings with one note for each file and parameter without a value."""
-        alike: dict[Any, list[LocatedFinding]] = {}
-        for finding in findings:
-            key = (finding.location.file, finding.text) if finding.text.endswith(_HAS_NO_VALUE) else finding
-            alike.setdefault(key, []).append(finding)
-        result = []
-        for first, *others in alike.values():
-            more = f"; nor {len(others)} other{'s' * (len(others) > 1)} of the file" if others else ""
-            result.append(replace(first, text=f"{first.text}{more}"))
-        return result
+
+def _merged(findings: list[LocatedFinding]) -> list[LocatedFinding]:
+    """The findings with one note for each file and parameter without a value."""
+    alike: dict[Any, list[LocatedFinding]] = {}
+    for finding in findings:
+        key = (finding.location.file, finding.text) if finding.text.endswith(_HAS_NO_VALUE) else finding
+        alike.setdefault(key, []).append(finding)
+    result = []
+    for first, *others in alike.values():
+        more = f"; nor {len(others)} other{'s' * (len(others) > 1)} of the file" if others else ""
+        result.append(replace(first, text=f"{first.text}{more}"))
+    return result
 
 
 def is_template(manifest: Manifest) -> bool:
@@ -89,3 +89,6 @@ def _default(parameter: Manifest) -> str | None:
         with suppress(FieldError):
             return generate(str(parameter.get("from") or ""), _SEED)
     return None if parameter.get("required") else ""
+
+
+TEMPLATES: Final = CheckExtension(objects_in=_objects_in, merged=_merged)
