@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from ansible_environment import ansible
+from checked_files import CHECKED
 
 VM = """\
 apiVersion: kubevirt.io/v1
@@ -16,7 +17,7 @@ spec: {runStrategy: Always, instancetype: {name: INSTANCETYPE}, template: {spec:
 @pytest.mark.parametrize(
     ("instancetype", "options", "code", "message"),
     [
-        ("u1.medium", "[]", 0, "1 object checked for KubeVirt 1.9: nothing found"),
+        ("u1.medium", "[]", 0, f"1 object {CHECKED}: nothing found"),
         ("u1.none", "[--kubevirt-version, v1.6.2]", 2, "1 object checked for KubeVirt 1.6: 1 error"),
         ("u1.medium", "[--catalog, none]", 2, '"u1.medium" not found; the cluster has 0'),
         ("u1.medium", "[--format, x]", 2, "invalid choice: 'x'"),

@@ -2,7 +2,12 @@
 
 from typing import Any
 
+from plugins.module_utils._resolver.api.release import NEWEST
+
 Manifest = dict[str, Any]
+
+CHECKED = f"checked for KubeVirt {NEWEST.minor_version}"
+"""The words of the summary without the option `--kubevirt-version`."""
 
 
 def vm(name: str = "web", template: Any = None, **spec: Any) -> Manifest:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from checked_files import instancetype, preference, vm
+from checked_files import CHECKED, instancetype, preference, vm
 
 from plugins.module_utils._resolver.api.type_remedies import AS_TEXT
 from plugins.module_utils._resolver.kubevirt.cluster import kubevirt_of
@@ -27,7 +27,7 @@ OLD_VIDEO = {"domain": {"devices": {"video": {"type": "qxl"}}, "memory": {"guest
 
 def test_valid_vm_has_no_finding(check: Check) -> None:
     code, lines = check({"vm.yaml": vm(instancetype={"name": "u1.medium"}, preference={"name": "fedora"})})
-    assert (code, lines) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert (code, lines) == (0, [f"1 object {CHECKED}: nothing found"])
 
 
 def test_the_next_release_counts_displays_by_default(check: Check) -> None:
@@ -174,13 +174,13 @@ def test_validate_option_sets_level_of_lost_fields(check: Check) -> None:
         0,
         f"vm.yaml:12: warning: {place} drops it; did you mean disks? [lost-field]",
     )
-    assert results["ignore"] == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert results["ignore"] == (0, [f"1 object {CHECKED}: nothing found"])
 
 
 def test_generated_names_and_foreign_kinds_are_accepted(check: Check) -> None:
     generated = {**vm(), "metadata": {"generateName": "web-"}}
     other = {"apiVersion": "vmoperator.vmware.com/v1alpha1", "kind": "VirtualMachine", "metadata": {"name": "x"}}
-    assert check({"vm.yaml": [generated, other]}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert check({"vm.yaml": [generated, other]}) == (0, [f"1 object {CHECKED}: nothing found"])
 
 
 def test_summary_counts_unreadable_objects(check: Check) -> None:
@@ -189,20 +189,20 @@ def test_summary_counts_unreadable_objects(check: Check) -> None:
     other = "kind: Deployment\nmetadata: {{ x }}\n"
     files = {"all/a.yaml": templated, "all/b.yaml": f"- [\n---\n{yaml.safe_dump(vm())}", "all/c.yaml": wrong}
     _code, lines = check({**files, "all/d.yaml": other, "all/e.yaml": f"{yaml.safe_dump(vm())}x: ]"})
-    assert lines[-1] == "3 objects checked for KubeVirt 1.9: 4 errors; not checked: 1 VirtualMachine"
+    assert lines[-1] == f"3 objects {CHECKED}: 4 errors; not checked: 1 VirtualMachine"
 
 
 def test_list_items_are_reported_with_their_lines(check: Check) -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": [vm("a"), vm("b", instancetype={"name": "none"})]}
     code, lines = check({"list.json": json.dumps(listed, indent=1)})
-    assert code == 1 and lines[1] == "2 objects checked for KubeVirt 1.9: 1 error"
+    assert code == 1 and lines[1] == f"2 objects {CHECKED}: 1 error"
     location = int(lines[0].split(":")[1])
     assert '"name": "none"' in Path("list.json").read_text().splitlines()[location - 1]
 
 
 def test_files_may_contain_referenced_objects(check: Check) -> None:
     files = {"a.yaml": [instancetype("own"), vm(instancetype={"name": "own"})]}
-    assert check(files, "--catalog", "none") == (0, ["2 objects checked for KubeVirt 1.9: nothing found"])
+    assert check(files, "--catalog", "none") == (0, [f"2 objects {CHECKED}: nothing found"])
     catalog = {"series": {"c1": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
     files = {"catalog.yml": catalog, "b.yaml": vm(instancetype={"name": "c1.small"})}
     assert check(files, "--catalog", "none")[0] == 0
@@ -226,10 +226,10 @@ def test_catalogs_are_complete_and_their_labels_right(check: Check) -> None:
             " instancetype.kubevirt.io/cpu is 4, but spec.cpu.guest is 2; correct the label [wrong-label]",
             "catalog.yaml:19: warning: VirtualMachineClusterPreference big: spec.requirements: none of 1 instancetypes"
             " satisfies the preference; add one, or lower the requirements [unsatisfied]",
-            "2 objects checked for KubeVirt 1.9: 2 warnings",
+            f"2 objects {CHECKED}: 2 warnings",
         ],
     )
-    assert check(files)[1][-1] == "2 objects checked for KubeVirt 1.9: 1 warning"
+    assert check(files)[1][-1] == f"2 objects {CHECKED}: 1 warning"
     assert check({"alone.yaml": big}, "--catalog", "none")[1][-1].endswith("nothing found")
 
 
@@ -281,7 +281,7 @@ def test_objects_of_the_cluster_are_not_checked(check: Check) -> None:
         template={"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]},
     )
     done = check({"vm.yaml": inferring}, "--objects", "known.yaml")
-    assert done == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert done == (0, [f"1 object {CHECKED}: nothing found"])
 
 
 def test_releases_and_configurations(check: Check) -> None:
@@ -376,7 +376,7 @@ def test_tasks_and_variables(check: Check) -> None:
             "tasks.yml:26: error: VirtualMachine shop/listed: spec.preference.name: virtualmachineclusterpreferences"
             '.instancetype.kubevirt.io "fedoro" not found; did you mean fedora, fedora.s390x or fedora.arm64?'
             " [not-found]",
-            "5 objects checked for KubeVirt 1.9: 4 errors, 1 note; not checked: 1 VirtualMachine",
+            f"5 objects {CHECKED}: 4 errors, 1 note; not checked: 1 VirtualMachine",
         ],
     )
 
@@ -404,7 +404,7 @@ def test_metadata_of_an_exported_object(check: Check) -> None:
     manifest = vm()
     owner = {"apiVersion": "pool.kubevirt.io/v1beta1", "kind": "VirtualMachinePool", "name": "pool", "uid": "1"}
     manifest["metadata"] |= {"creationTimestamp": "2026-01-02T03:04:05Z", "ownerReferences": [owner]}
-    assert check({"vm.yaml": manifest}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert check({"vm.yaml": manifest}) == (0, [f"1 object {CHECKED}: nothing found"])
 
 
 @pytest.mark.parametrize("api_version", ["v1", "instancetype.kubevirt.io/v1beta1"])
@@ -440,7 +440,7 @@ def test_changes_since_a_base(check: Check) -> None:
             "head.yaml:45: note: VirtualMachine shop/off: spec.instancetype: domain.cpu.sockets 1 -> 8,"
             " domain.memory.guest 4Gi -> 32Gi: the guest gets it at its next start [changed]",
             "head.yaml:53: note: VirtualMachine shop/new: new [added]",
-            "5 objects checked for KubeVirt 1.9: 1 warning, 3 notes",
+            f"5 objects {CHECKED}: 1 warning, 3 notes",
             "1 to add, 3 to change, 0 to delete, 1 restart",
         ],
     )
@@ -470,13 +470,13 @@ def test_files_and_folders(check: Check, capsys: pytest.CaptureFixture[str], mon
     assert main(["repository"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "repository/deep/two.yaml:2: warning: duplicate key 'a', first used in line 1; remove one of them [unreadable]",
-        "1 object checked for KubeVirt 1.9: 1 warning",
+        f"1 object {CHECKED}: 1 warning",
     ]
     assert main(["repository/deep/two.yaml"]) == 1
     capsys.readouterr()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(yaml.safe_dump(vm()).encode())))
     assert main(["-"]) == 0
-    assert capsys.readouterr().out == "1 object checked for KubeVirt 1.9: nothing found\n"
+    assert capsys.readouterr().out == f"1 object {CHECKED}: nothing found\n"
 
 
 def test_links_and_pipes(check: Check) -> None:
@@ -523,7 +523,7 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
         " devices is missing; set it [refused]",
         'task.yml:1: error: instancetype a: cpu.guest: 010 is 8 in YAML; write 8 or "010" [invalid]',
         "catalog.yml:2: error: series.a.sizes.no: the key no is false in YAML; put it in quotes [invalid]",
-        "3 objects checked for KubeVirt 1.9: 7 errors",
+        f"3 objects {CHECKED}: 7 errors",
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from checked_files import vm
+from checked_files import CHECKED, vm
 
 Check = Callable[..., tuple[int, list[str]]]
 
@@ -68,8 +68,8 @@ def test_the_check_reads_no_registry_and_no_cluster(check: Check) -> None:
 @pytest.mark.parametrize(
     ("options", "objects", "result"),
     [
-        ({"size": "medium"}, [], "1 object checked for KubeVirt 1.9: nothing found"),
-        ({"size": "medium", "boot": None}, [FEDORA], "1 object checked for KubeVirt 1.9: nothing found"),
+        ({"size": "medium"}, [], f"1 object {CHECKED}: nothing found"),
+        ({"size": "medium", "boot": None}, [FEDORA], f"1 object {CHECKED}: nothing found"),
         ({"size": "medium", "boot": None}, [], "note: virtual machine web: workload: no DataSource is among the"),
         ({"size": "medum"}, [], "error: virtual machine web: size: the class general.purpose has no size 'medum'; did"),
         ({"workload": "fedroa"}, [], "warning: virtual machine web: workload: no preference and no DataSource is"),
@@ -102,7 +102,7 @@ def test_workloads_are_chosen_from_own_catalog(check: Check) -> None:
         "families": {"acme": {"requires": {"memory": "2Gi"}, "preferences": {"acme.9": {}}}},
     }
     files = {"catalog.yml": catalog, "tasks.yml": workload_task(workload="acme.9")}
-    assert check(files, "--catalog", "none", *QUIET) == (0, ["4 objects checked for KubeVirt 1.9: nothing found"])
+    assert check(files, "--catalog", "none", *QUIET) == (0, [f"4 objects {CHECKED}: nothing found"])
     files["tasks.yml"] = workload_task(workload="acme.9", size="small")
     code, lines = check(files, "--catalog", "none")
     assert code == 1 and "acme.9 cannot have the instancetypes of the class web and the size small" in lines[0]
@@ -115,7 +115,7 @@ def test_vm_keeps_workload_choice_of_the_base(check: Check) -> None:
     head = [older, newer, *workload_task(size={"performance": "own"})]
     assert check({"head.yml": head}, "--base", "base", *QUIET) == (
         0,
-        ["3 objects checked for KubeVirt 1.9: nothing found", "1 to add, 0 to change, 0 to delete, 0 restarts"],
+        [f"3 objects {CHECKED}: nothing found", "1 to add, 0 to change, 0 to delete, 0 restarts"],
     )
     head = [older, newer, *workload_task(size={"performance": "own", "name": "tiny"})]
     _code, lines = check({"head.yml": head}, "--base", "base", *QUIET)

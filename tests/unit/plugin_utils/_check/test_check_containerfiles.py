@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from checked_files import CHECKED
 
 Check = Callable[..., tuple[int, list[str]]]
 
@@ -20,7 +21,7 @@ def test_names_that_no_catalog_has(check: Check, name: str) -> None:
         [
             f"{name}:2: error: {DEFAULT}INSTANCETYPE: no catalog has the VirtualMachineClusterInstancetype u1.medum;"
             " did you mean u1.medium or u1.2xmedium? [not-found]",
-            "0 objects checked for KubeVirt 1.9: 1 error",
+            f"0 objects {CHECKED}: 1 error",
         ],
     )
 
@@ -34,7 +35,7 @@ def test_containerfiles_in_folders_are_found(check: Check) -> None:
 def test_right_defaults_are_no_finding(check: Check) -> None:
     assert check({"Containerfile": containerfile("INSTANCETYPE=u1.medium", "PREFERENCE=fedora")}) == (
         0,
-        ["0 objects checked for KubeVirt 1.9: nothing found"],
+        [f"0 objects {CHECKED}: nothing found"],
     )
 
 

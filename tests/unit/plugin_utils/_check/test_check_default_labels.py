@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from checked_files import instancetype, preference, vm
+from checked_files import CHECKED, instancetype, preference, vm
 
 Manifest = dict[str, Any]
 Check = Callable[..., tuple[int, list[str]]]
@@ -169,12 +169,12 @@ def test_labels_of_an_image_are_not_missing(check: Check, source: Any) -> None:
 def test_claim_has_the_labels_of_its_data_volume(check: Check) -> None:
     disk = labelled("DataVolume", "disk", instancetype="u1.small", preference="fedora")
     files = {"disk.yml": [disk, labelled()], "vm.yml": inferring()}
-    assert check(files, "--ignore", "must-exist") == (0, ["3 objects checked for KubeVirt 1.9: nothing found"])
+    assert check(files, "--ignore", "must-exist") == (0, [f"3 objects {CHECKED}: nothing found"])
     disk["metadata"]["labels"][f"{PREFIX}preference"] = "fedor"
     assert [line.partition(":")[0] for line in check(files)[1]] == [
         "disk.yml",
         "vm.yml",
-        "3 objects checked for KubeVirt 1.9",
+        f"3 objects {CHECKED}",
     ]
 
 
@@ -199,7 +199,7 @@ def test_pointers_have_the_labels_of_their_targets(check: Check) -> None:
     first = {**pointer(preference="debian"), "metadata": {**pointer(preference="debian")["metadata"], "name": "first"}}
     sources = [labelled(instancetype="u1.nano", preference="fedora"), first, pointer("first")]
     code, lines = check({"all.yml": sources, "vm.yml": inferring("latest")}, "--ignore", "must-exist")
-    assert [line.partition(":")[0] for line in lines] == ["all.yml", "4 objects checked for KubeVirt 1.9"]
+    assert [line.partition(":")[0] for line in lines] == ["all.yml", f"4 objects {CHECKED}"]
     code, lines = check({"all.yml": [sources[0], pointer()], "vm.yml": inferring("latest")})
     assert code == 1 and lines[-2].startswith("vm.yml") and "insufficient Memory" in lines[-2], lines
 
@@ -245,4 +245,4 @@ def test_kinds_of_other_groups_are_not_judged(check: Check) -> None:
     for manifest in foreign:
         manifest["apiVersion"] = "example.com/v1"
     code, lines = check({"foreign.yml": [*foreign, vm()]})
-    assert (code, lines) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert (code, lines) == (0, [f"1 object {CHECKED}: nothing found"])

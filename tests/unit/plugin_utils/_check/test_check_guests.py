@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from checked_files import vm
+from checked_files import CHECKED, vm
 
 Check = Callable[..., tuple[int, list[str]]]
 
@@ -17,7 +17,7 @@ def test_four_mebibytes_never_start(check: Check, strategy: str, level: str, cod
         [
             f"vm.yaml:13: {level}: VirtualMachine shop/web: spec.template.spec.domain.memory.guest: 4Mi is too little"
             " for a guest to boot; give it 32Mi or more [never-starts]",
-            f"1 object checked for KubeVirt 1.9: 1 {level}",
+            f"1 object {CHECKED}: 1 {level}",
         ],
     )
 
@@ -28,9 +28,9 @@ def windows(sockets: int) -> dict[str, Any]:
 
 
 def test_sockets_that_windows_does_not_use(check: Check) -> None:
-    assert check({"vm.yaml": windows(2)})[1] == ["1 object checked for KubeVirt 1.9: nothing found"]
+    assert check({"vm.yaml": windows(2)})[1] == [f"1 object {CHECKED}: nothing found"]
     assert check({"vm.yaml": windows(4)})[1] == [
         "vm.yaml:14: warning: VirtualMachine shop/web: spec.template.spec.domain.cpu.sockets: Windows 11 uses 2 sockets"
         " at most, and the guest has 4; set cores instead of sockets [unused]",
-        "1 object checked for KubeVirt 1.9: 1 warning",
+        f"1 object {CHECKED}: 1 warning",
     ]

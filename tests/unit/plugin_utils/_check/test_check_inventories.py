@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from checked_files import CHECKED
 
 NOTHING = (
     ".: warning: nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
@@ -33,7 +34,7 @@ def test_hosts_with_their_groups_variables(check: Any) -> None:
         "all": {"vars": {"virtual_machines_defaults": {"volumes": [{"name": "root", "container_disk": "disk:1"}]}}},
     }
     code, result, last = check({"fleet.yml": inventory})
-    assert (code, last) == (1, "4 objects checked for KubeVirt 1.9: 1 error")
+    assert (code, last) == (1, f"4 objects {CHECKED}: 1 error")
     assert result[0].startswith("fleet.yml:10: error: VirtualMachine shop/special: spec.instancetype.name: ")
 
 
@@ -46,7 +47,7 @@ def test_files_of_variables_count_as_in_ansible(check: Any) -> None:
         "fleet/host_vars/db-3/vm.yml": {"virtual_machine": {**GOOD, "instancetype": "u1.large"}},
     }
     code, result, last = check(files)
-    assert (code, last) == (1, "3 objects checked for KubeVirt 1.9: 1 error")
+    assert (code, last) == (1, f"3 objects {CHECKED}: 1 error")
     assert result[0].startswith("fleet/host_vars/db-2.yml:")
     assert "virtual machine db-2: value of run_strategy must be one of" in result[0]
 
@@ -55,7 +56,7 @@ def test_variables_of_hosts_without_an_inventory(check: Any) -> None:
     code, result, last = check(
         {"host_vars/web.yml": {"virtual_machine": BAD}, "vars/other.yml": {"virtual_machine": BAD}}
     )
-    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error")
+    assert (code, last) == (1, f"1 object {CHECKED}: 1 error")
     assert result[0].startswith("host_vars/web.yml:1: error: VirtualMachine shop/web: ")
 
 
@@ -75,7 +76,7 @@ def test_other_inventories_are_ignored(check: Any) -> None:
         "play.yml": "- hosts: all\n  tasks: []\n",
         "dynamic.yml": {"plugin": "virtshape.instancetypes.virtual_machines"},
     }
-    assert check(files) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
+    assert check(files) == (0, [NOTHING], f"0 objects {CHECKED}: 1 warning")
 
 
 INI = """\
@@ -94,7 +95,7 @@ web
 
 def test_inventories_in_ini_format(check: Any) -> None:
     code, result, last = check({"hosts.ini": INI})
-    assert (code, last) == (1, "4 objects checked for KubeVirt 1.9: 4 errors")
+    assert (code, last) == (1, f"4 objects {CHECKED}: 4 errors")
     assert [line.partition(": spec")[0] for line in result] == [
         "hosts.ini:3: error: VirtualMachine shop/special",
         *(f"hosts.ini:7: error: VirtualMachine shop/web-{number}" for number in (1, 2, 3)),
@@ -110,7 +111,7 @@ def test_files_of_variables_next_to_ini(check: Any, inventory: str) -> None:
         f"{beside}/host_vars/cache-1/vm.yml": {"virtual_machine": BAD},
     }
     code, result, last = check(files)
-    assert (code, last) == (1, "2 objects checked for KubeVirt 1.9: 1 error")
+    assert (code, last) == (1, f"2 objects {CHECKED}: 1 error")
     assert result[0].startswith(str(Path(f"{beside}/host_vars/cache-1/vm.yml:1: error: VirtualMachine shop/cache-1: ")))
 
 
@@ -118,7 +119,7 @@ def test_named_ini_inventory(check: Any) -> None:
     """Its files of variables need not be named."""
     files = {"of-shop": "db-1\n", "group_vars/all": yaml.safe_dump({"virtual_machine": BAD})}
     code, result, last = check(files, "of-shop")
-    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error")
+    assert (code, last) == (1, f"1 object {CHECKED}: 1 error")
     assert result[0].startswith("of-shop:1: error: VirtualMachine shop/db-1: ")
 
 
@@ -132,12 +133,12 @@ def test_ini_text_is_no_virtual_machine(check: Any) -> None:
 def test_other_files_are_no_inventories(check: Any) -> None:
     variables = {"group_vars/all.yml": {"virtual_machine": BAD}}
     others = {"tox.ini": "[tox]\nenvlist=py3\n", "LICENSE": "Do as you like\n", "hosts": "#!/bin/sh\necho {}\n"}
-    assert check({**variables, **others}) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
+    assert check({**variables, **others}) == (0, [NOTHING], f"0 objects {CHECKED}: 1 warning")
 
 
 @pytest.mark.parametrize("text", ["[tox]\nskip =\n    py3.7\n", "a=b\n", "[mypy]\n; more\nstrict = true\n"])
 def test_settings_of_tools_are_no_inventories(text: str, check: Any) -> None:
-    assert check({"tox-ansible.ini": text}) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
+    assert check({"tox-ansible.ini": text}) == (0, [NOTHING], f"0 objects {CHECKED}: 1 warning")
 
 
 def test_inventories_have_settings_of_groups(check: Any) -> None:
@@ -188,7 +189,7 @@ IN_TASK = """\
 def test_encrypted_values_are_not_shown(check: Any) -> None:
     code, result, last = check({"hosts.yml": IN_INVENTORY, "play.yml": IN_TASK})
     secret = "has a value encrypted with Ansible Vault, so the"
-    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error, 2 notes; not checked: 1 VirtualMachine")
+    assert (code, last) == (1, f"1 object {CHECKED}: 1 error, 2 notes; not checked: 1 VirtualMachine")
     assert result[0] == f"hosts.yml:6: note: virtual machine web-1: run_strategy: {secret} object is not checked; " + (
         "run the playbook with --check against a cluster"
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from checked_files import CHECKED
 
 from plugins.plugin_utils._check.templates import template_objects
 
@@ -81,7 +82,7 @@ def test_tasks_of_other_collections(lines: Lines) -> None:
         f"x.yml:42: note: VirtualMachine shop/web: has a template in spec.template.spec, {REST}",
         f"x.yml:43: note: VirtualMachine old: the options of community.kubevirt are not known, {HINT}",
     ]
-    assert summary == "6 objects checked for KubeVirt 1.9: 5 errors, 5 notes; not checked: 4 VirtualMachine"
+    assert summary == f"6 objects {CHECKED}: 5 errors, 5 notes; not checked: 4 VirtualMachine"
 
 
 LINKED = """\
@@ -142,7 +143,7 @@ def test_templates_with_the_default_values(lines: Lines) -> None:
         "x.yml:12: note: VirtualMachine ${OTHER}: the parameter OTHER of the Template has no value, so the object is"
         " not checked [unchecked]"
     )
-    assert summary == "1 object checked for KubeVirt 1.9: 1 error, 1 note; not checked: 1 VirtualMachine"
+    assert summary == f"1 object {CHECKED}: 1 error, 1 note; not checked: 1 VirtualMachine"
 
 
 def test_each_parameter_without_value_is_one_note(lines: Lines) -> None:
@@ -192,7 +193,7 @@ def test_unchecked_objects_are_counted(lines: Lines) -> None:
     ]
     assert nothing.startswith("x.yml: warning: nothing checked: ")
     assert summary == (
-        "0 objects checked for KubeVirt 1.9: 1 warning, 3 notes;"
+        f"0 objects {CHECKED}: 1 warning, 3 notes;"
         " not checked: 2 VirtualMachineInstanceReplicaSet, 1 VirtualMachinePool"
     )
     data = json.loads("\n".join(lines(OTHERS, "--format", "json")))
@@ -201,6 +202,6 @@ def test_unchecked_objects_are_counted(lines: Lines) -> None:
 
 def test_nothing_checked_is_a_warning(lines: Lines) -> None:
     assert lines("a: b")[0].startswith("x.yml: warning: nothing checked: ")
-    assert lines("a: b", "--ignore", "unchecked") == ["0 objects checked for KubeVirt 1.9: nothing found"]
+    assert lines("a: b", "--ignore", "unchecked") == [f"0 objects {CHECKED}: nothing found"]
     # An error says more.
     assert "nothing checked" not in "".join(lines("a: ["))

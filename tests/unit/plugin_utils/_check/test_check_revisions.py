@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from checked_files import instancetype, preference, vm
+from checked_files import CHECKED, instancetype, preference, vm
 
 Manifest = dict[str, Any]
 Check = Callable[..., tuple[int, list[str]]]
@@ -50,7 +50,7 @@ def test_dump_of_a_namespace_has_no_finding(check: Check, dump: Callable[[Any], 
     content = listed(read_vm(), VMI, revision("web-own-1", instancetype()), other)
     # The diagnosis asks for more of a VMI.
     found = check({"dump.yaml": dump(content)}, "--ignore", "does-not-run")
-    assert found == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+    assert found == (0, [f"1 object {CHECKED}: nothing found"])
 
 
 @pytest.mark.parametrize("place", ["paths", "objects"])
@@ -112,7 +112,7 @@ def test_built_in_catalog_shows_no_drift(check: Check) -> None:
     web = vm(instancetype={"name": "u1.small"}, runStrategy="Halted")
     web["status"] = {"instancetypeRef": captured("VirtualMachineClusterInstancetype", "u1.small", "web-1")}
     older = revision("web-1", instancetype("u1.small"), "u1.small")
-    assert check({"dump.yml": listed(web, older)})[1] == ["1 object checked for KubeVirt 1.9: nothing found"]
+    assert check({"dump.yml": listed(web, older)})[1] == [f"1 object {CHECKED}: nothing found"]
 
 
 def test_drift_of_a_running_guest_names_its_restart(check: Check) -> None:
