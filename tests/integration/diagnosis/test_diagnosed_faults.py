@@ -16,7 +16,7 @@ from diagnosed_places import ORDER, await_links, first_of, put_all
 
 from local_cluster.processes import started
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.reads.snapshot import list_if_permitted
+from plugins.module_utils._cluster.reads.surroundings import list_if_permitted
 from plugins.module_utils._diagnosis.case import KINDS_READ
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.plugin_utils._check.command import main as check

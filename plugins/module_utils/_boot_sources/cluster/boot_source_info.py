@@ -10,7 +10,8 @@ from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.results import counted_noun
 from ..._cluster.modules.shared_options import AUTH, REQUESTS
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.reads.snapshot import list_if_permitted, unmatched
+from ..._cluster.reads.snapshot import unmatched
+from ..._cluster.reads.surroundings import list_if_permitted
 from ..._cluster.task import Task
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS

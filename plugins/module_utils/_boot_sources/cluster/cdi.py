@@ -8,7 +8,7 @@ from typing import Final
 
 from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
-from ..._cluster.reads.snapshot import STORAGE_CLASS, default_class
+from ..._cluster.reads.surroundings import STORAGE_CLASS, default_class
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..preflight import Version

@@ -11,7 +11,7 @@ from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
 from ..._cluster.client.web import web_pool
 from ..._cluster.reads.delays import blockers, listed_events, newest_events
-from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
+from ..._cluster.reads.surroundings import EVENT, STORAGE_CLASS
 from ..._cluster.task import Task
 from ..._cluster.writes.send import send, send_create
 from ..._resolver.api.kinds import KINDS, Kind

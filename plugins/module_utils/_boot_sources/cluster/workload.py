@@ -8,7 +8,7 @@ from typing import Final
 
 from ..._cluster.modules.virtual_machine import vm_from_options
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.reads.snapshot import list_if_permitted
+from ..._cluster.reads.surroundings import list_if_permitted
 from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, name_of

@@ -9,7 +9,7 @@ from ..._cluster.client.errors import ApiError, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
+from ..._cluster.reads.surroundings import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
 from ..._cluster.task import Task
 from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind

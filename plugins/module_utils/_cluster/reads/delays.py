@@ -13,7 +13,7 @@ from ..._resolver.kubevirt.vm.readiness import NO_REASONS
 from ..._resolver.preflight.references import claim_names, sole_owner, storage_class_of, templates_of
 from ..client.errors import value_or_default
 from ..client.session import Session
-from .snapshot import EVENT, POD
+from .surroundings import EVENT, POD
 
 # Reasons and words about a pod, by a kubelet or Multus, or a claim, by Kubernetes or CDI, that needs what is not there.
 _NOT_MOUNTED = frozenset({"FailedMount", "FailedCreatePodSandBox", "NoNetworkFound"})

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Final
+from typing import Any
 
-from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.name_rules import did_you_mean
 from ..client.concurrency import map_concurrently
-from ..client.errors import ApiError, value_or_default
+from ..client.errors import value_or_default
 from ..client.session import Session
 
-EVENT = Kind("Event", "", "v1", "events", True)
-POD = Kind("Pod", "", "v1", "pods", True)
-QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
-NETWORK = KINDS["NetworkAttachmentDefinition"]
-STORAGE_CLASS = KINDS["StorageClass"]
-# The default for VMs comes before the default of Kubernetes.
-_DEFAULT_ANNOTATIONS: Final = (
-    "storageclass.kubevirt.io/is-default-virt-class",
-    "storageclass.kubernetes.io/is-default-class",
-)
-_FORBIDDEN = 403
-_NO_SUCH_API = 404
 _NAMESPACE = KINDS["Namespace"]
 
 ReadObjects = Callable[[Session, Collection[ObjectKey]], "dict[ObjectKey, Manifest]"]
@@ -52,20 +40,6 @@ def read_objects(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey,
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
 
 
-def list_if_permitted(
-    session: Session, kind: Kind, warnings: list[str], namespace: str | None = None
-) -> list[Manifest] | None:
-    """All objects of a kind; None if the API does not exist, or if the user may not list it, which adds a warning."""
-    try:
-        return session.list(kind, namespace)
-    except ApiError as error:
-        if error.code not in (_FORBIDDEN, _NO_SUCH_API):
-            raise
-        if error.code == _FORBIDDEN:
-            warnings.append(f"{kind.plural} are not taken into account: {error}")
-        return None
-
-
 def unmatched(
     session: Session, namespace: str | None, noun: str, names: Iterable[str] = (), selector: str | None = None
 ) -> str:
@@ -89,15 +63,3 @@ def namespace_problem(session: Session, namespace: str) -> str:
         return ""
     existing = [item["metadata"]["name"] for item in value_or_default(lambda: session.list(_NAMESPACE, None, True), [])]
     return f"namespace: {namespace} does not exist{did_you_mean(namespace, existing)}"
-
-
-def default_class(classes: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The default StorageClass; None if there is none."""
-    annotated = [(storage_class, storage_class["metadata"].get("annotations") or {}) for storage_class in classes]
-    defaults = (
-        storage_class
-        for name in _DEFAULT_ANNOTATIONS
-        for storage_class, annotations in annotated
-        if annotations.get(name) == "true"
-    )
-    return next(defaults, None)

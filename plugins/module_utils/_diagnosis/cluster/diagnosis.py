@@ -10,7 +10,7 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt_object
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.reads.snapshot import list_if_permitted
+from ..._cluster.reads.surroundings import list_if_permitted
 from ..._resolver.api.manifest import Manifest, namespace_of
 from ..._resolver.change.drift import Drift
 from ..case import KINDS_READ, LEASE, POD, REVISION, VMI, Fleet, NodeReasons

@@ -14,7 +14,7 @@ from ..._cluster.modules.shared_options import AUTH, REQUESTS, SELECTION, check_
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.revisions import vmis
-from ..._cluster.reads.snapshot import list_if_permitted
+from ..._cluster.reads.surroundings import list_if_permitted
 from ..._cluster.task import Task
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS, Kind
