@@ -9,6 +9,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import count
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -243,7 +244,13 @@ class Session:
 
 
 def _target(path: str, query: dict[str, str] | None) -> str:
-    return f"{path}?{urlencode(query)}" if query else path
+    return f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
+
+
+# The writes of a task have the same.
+@lru_cache(maxsize=64)
+def _encoded_query(query: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(query)
 
 
 def _share_field_sets(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
