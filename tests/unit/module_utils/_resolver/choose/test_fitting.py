@@ -73,15 +73,17 @@ def test_only_active_instancetypes_by_default() -> None:
 
 
 def test_preference_is_the_first_of_its_name() -> None:
-    """An instancetype may have the name, too."""
+    """Objects of other kinds may have the name, too."""
 
     def preference(name: str, vcpus: int) -> dict[str, Any]:
         spec = {"requirements": {"cpu": {"guest": vcpus}}}
         return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": name}, "spec": spec}
 
-    types = [{**instancetype(name, 2), "kind": "VirtualMachineInstancetype"} for name in ("linux", "windows")]
-    manifests = [*types, preference("arch", 8), preference("linux", 2), preference("linux", 8)]
-    assert choose(manifests, preference="linux", release=NEWEST) == types
+    kind = "VirtualMachineInstancetype"
+    small, large = {**instancetype("linux", 2), "kind": kind}, {**instancetype("large", 4), "kind": kind}
+    secret = {"kind": "Secret", "metadata": {"name": "linux"}}
+    manifests = [small, large, secret, preference("arch", 8), preference("linux", 4), preference("linux", 8)]
+    assert choose(manifests, preference="linux", release=NEWEST) == [large]
     assert choose(manifests, preference="arch", release=NEWEST) == []
 
 
