@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...module_utils._cluster.client.files import write_file
-from ...module_utils._resolver.api.errors import bug_report
+from ...module_utils._resolver.api.bug_report import bug_report
 from ...module_utils._resolver.api.finding import ERROR, SEVERITIES, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey

@@ -75,6 +75,6 @@ def _without_secrets(text: str, values: list[Any]) -> str:
 
 
 def _bug(error: Exception) -> str:
-    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import bug_report
+    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.bug_report import bug_report
 
     return str(bug_report(error))

@@ -19,7 +19,8 @@ from ...module_utils._conversion.template_bundles import TEMPLATE, ConversionSou
 from ...module_utils._conversion.template_parameters import PARAMETERS
 from ...module_utils._conversion.template_split import vms_of
 from ...module_utils._resolver.api import release as releases
-from ...module_utils._resolver.api.errors import FieldError, bug_report
+from ...module_utils._resolver.api.bug_report import bug_report
+from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import Manifest, name_of
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ...module_utils._resolver.api.name_rules import one_line, quoted

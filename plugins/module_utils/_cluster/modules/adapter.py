@@ -25,7 +25,6 @@ except ImportError:
         """Registers nothing: there is no module yet."""
 
 
-from ..._resolver.api.errors import bug_report
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.declare import option_checks
 from ..._resolver.declare.option_checks import shape_problem
@@ -82,6 +81,8 @@ def execute(module: Module) -> None:
     except MemoryError:
         _fail(_TOO_MANY)
     except Exception as error:
+        from ..._resolver.api.bug_report import bug_report
+
         _fail(bug_report(error))
 
 

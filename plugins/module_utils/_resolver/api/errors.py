@@ -1,8 +1,7 @@
-"""Errors in objects, failures of KubeVirt, and the message for bugs."""
+"""Errors in objects, and failures of KubeVirt."""
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -93,19 +92,3 @@ def go_reason(error: FieldError) -> str:
             return str(cause)
         cause = cause.__context__
     return str(error)
-
-
-_REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
-_PLACE: Final = "/plugins/"
-
-
-def bug_report(error: Exception) -> str:
-    """Reports a bug in the collection and its place. The message contains no data, which may be secret."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PLACE in frame.filename]
-    place = ""
-    if frames:
-        place = f" in {frames[-1].filename.rpartition(_PLACE)[2]}, line {frames[-1].lineno}"
-    return (
-        f"this is a bug in the collection ({type(error).__name__}{place}); report it at {_REPORT} with this message,"
-        " which contains no secrets, and with what you were doing"
-    )

@@ -19,7 +19,8 @@ from ..._cluster.modules.results import group_warnings
 from ..._cluster.modules.shared_options import AUTH, CONCURRENCY, REQUESTS
 from ..._cluster.reads.revisions import matcher_fields_of
 from ..._cluster.task import Task
-from ..._resolver.api.errors import FieldError, bug_report
+from ..._resolver.api.bug_report import bug_report
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.change import move
 from ..._resolver.declare.option_checks import option_problem

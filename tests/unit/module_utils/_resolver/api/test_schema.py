@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api import schema
-from plugins.module_utils._resolver.api.errors import FieldError, bug_report
+from plugins.module_utils._resolver.api.bug_report import bug_report
+from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.schema import equal
 
 
