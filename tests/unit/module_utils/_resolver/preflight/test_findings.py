@@ -303,6 +303,12 @@ def test_matcher_that_kubevirt_drops_is_told() -> None:
         "spec.preference: the VM gets none, since KubeVirt is unable to infer defaults from volume image as type is not"
         " supported; add preference.name, or label the volume instancetype.kubevirt.io/default-preference",
     )
+    # A volume without labels is one that the user has chosen to ignore.
+    manifest["spec"]["template"]["spec"]["volumes"] = [
+        {"name": "image", "persistentVolumeClaim": {"claimName": "disk"}}
+    ]
+    disk = {"kind": "PersistentVolumeClaim", "metadata": {"name": "disk", "namespace": "shop"}, "spec": {}}
+    assert issues(manifest, there=[disk]) == []
 
 
 def test_a_volume_may_be_created_later() -> None:
