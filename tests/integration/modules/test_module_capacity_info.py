@@ -1,11 +1,15 @@
-"""capacity_info: VMs of a cluster and declared ones, with a quota, a limit range and a node that the test makes."""
+"""capacity_info: VMs of a cluster and declared ones, with a quota, a limit range and a node that the test makes.
+
+The module virtual_machine makes the same checks before it sends anything.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
-from modules_support import Task, objects, vm
+from modules_support import Task, by_name, live, objects, vm, warned
 
 
 @pytest.fixture
@@ -40,6 +44,21 @@ def test_quota_admits_one_of_two_vms(task: Task, api: Any, shop: str, quota: str
     limits.create({"metadata": {"name": "little"}, "spec": {"limits": [limit]}}, namespace=shop)
     result = task("capacity_info", checks=["quota"], manifests=manifests[:1])
     assert "more than its limit of 1Gi" in result["virtual_machines"][0]["problem"]
+
+
+def test_quota_check_refuses_what_the_server_would(task: Task, shop: str, api: Any, quota: str) -> None:
+    both = [vm("a"), vm("b")]
+    refused = task.refused("virtual_machine", virtual_machines=both, preflight_quota="strict")
+    assert refused["msg"].startswith(f"preflight_quota: {shop}/b: ResourceQuota {quota} lacks ")
+    assert [item["will_run"]["fits"] for item in refused["results"]] == [True, False]
+    assert task.vms() == {}
+
+    assert task("virtual_machine", **both[0], preflight_quota="strict", wait=True)["result"]["status"] == "Running"
+    # The pod of the first one counts now, and the declaration counts it once only.
+    result = task("virtual_machine", virtual_machines=both, preflight_quota="warn")
+    assert by_name(result["results"])["b"]["will_run"]["fits"] is False
+    assert f"{shop}/b: ResourceQuota {quota} lacks " in str(warned(result))
+    wait_until(lambda: f"exceeded quota: {quota}" in str(live(api, shop, "b").get("status")))
 
 
 @pytest.fixture
@@ -82,6 +101,41 @@ def test_nodes_fit_two_of_three_vms(task: Task, shop: str, node: str) -> None:
     assert [item["placement"].get("node") for item in result["virtual_machines"]] == [node, node, None]
     assert f"{node} lacks" in result["virtual_machines"][2]["problem"]
     assert result["fits"] is False
+
+
+def test_placement_check_refuses_a_vm_without_room(task: Task, shop: str, node: str) -> None:
+    place = {"nodeSelector": {"placement": shop}, "tolerations": [{"operator": "Exists"}]}
+    three = [vm(name, spec={"template": {"spec": place}}) for name in ("a", "b", "c")]
+    refused = task.refused("virtual_machine", virtual_machines=three, preflight_placement="strict")
+    assert refused["msg"].startswith(f"preflight_placement: {shop}/c: ") and f"{node} lacks" in refused["msg"]
+    assert [item["will_run"]["fits"] for item in refused["results"]] == [True, True, False]
+    assert task.vms() == {}
+    assert task("virtual_machine", virtual_machines=three[:2], preflight_placement="strict")["changed"]
+    assert [*task.vms()] == ["a", "b"]
+
+
+def test_guests_of_a_drained_node_need_others(task: Task, shop: str, api: Any, node: str) -> None:
+    place = {"tolerations": [{"operator": "Exists"}]}
+    three = [vm(name, spec={"template": {"spec": place}}) for name in ("a", "b", "c")]
+    task("virtual_machine", virtual_machines=three, wait=True)
+    source = live(api, shop, "a", "VirtualMachineInstance")["status"]["nodeName"]
+
+    def drained() -> dict[str, dict[str, Any]]:
+        result = task("capacity_info", checks=["placement"], drain=[source])
+        assert result["fits"] is False
+        return by_name([item for item in result["drained"] if item["namespace"] == shop])
+
+    # KubeVirt moves a guest only to nodes that can imitate the CPU of its own.
+    assert ["the label cpu-model-migration." in item["problem"] for item in drained().values()] == [True] * 3
+    nodes = objects(api, "Node")
+    labels = nodes.get(source).to_dict()["metadata"]["labels"]
+    body = {"metadata": {"labels": {key: labels[key] for key in labels if "node.kubevirt.io/" in key}}}
+    nodes.patch(name=node, body=body, content_type="application/merge-patch+json")
+    found = drained()
+    assert {name: item.get("target") for name, item in found.items()} == {"a": node, "b": node, "c": None}
+    assert {item["node"] for item in found.values()} == {source}
+    assert f"{node} lacks " in found["c"]["problem"]
+    assert task("capacity_info", checks=["placement"])["drained"] == []
 
 
 def test_existing_vm_with_missing_instancetype(task: Task, shop: str) -> None:

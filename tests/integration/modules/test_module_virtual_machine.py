@@ -154,6 +154,30 @@ def test_fail_fast_sends_nothing(task: Task, shop: str, api: Any) -> None:
     assert vms(api).get(namespace=shop).items == []
 
 
+def test_named_vms_are_deleted_and_others_stay(task: Task, shop: str, api: Any) -> None:
+    task("virtual_machine", virtual_machines=[vm(name) for name in "abc"])
+    gone = {"state": "absent", "names": ["a", "b", "never"], "wait": True}
+    foreseen = task("virtual_machine", check=True, **gone)
+    assert (foreseen["changed"], len(vms(api).get(namespace=shop).items)) == (True, 3)
+    assert task("virtual_machine", **gone)["msg"] == "3 virtual machines: 2 deleted, 1 unchanged"
+    assert [item.metadata.name for item in vms(api).get(namespace=shop).items] == ["c"]
+    assert not task("virtual_machine", **gone)["changed"]
+
+
+def test_vms_with_labels_are_deleted_and_others_stay(task: Task, shop: str, api: Any) -> None:
+    labels = {"a": {"tier": "web"}, "b": {"tier": "web", "keep": "yes"}, "c": {"tier": "db"}, "d": {"tier": "web"}}
+    halted = [vm(name, labels=labels[name], run_strategy="Halted") for name in labels]
+    task("virtual_machine", virtual_machines=halted)
+
+    def delete(*selectors: str, **options: Any) -> tuple[str, list[str]]:
+        done = task("virtual_machine", state="absent", label_selectors=[*selectors], wait=True, **options)
+        return done["msg"], [item.metadata.name for item in vms(api).get(namespace=shop).items]
+
+    assert delete("tier=web", "!keep", names=["c", "d"]) == ("1 virtual machine: 1 deleted", ["a", "b", "c"])
+    assert delete("tier in (web, db)", "!keep") == ("2 virtual machines: 2 deleted", ["b"])
+    assert delete("tier=mail") == ("0 virtual machines", ["b"])
+
+
 def test_kind_and_pinned_revision_follow_the_name(task: Task, shop: str, api: Any) -> None:
     namespaced = {"kind": "VirtualMachineInstancetype"}
     halted = {"preference": None, "run_strategy": "Halted", "wait": True}

@@ -44,8 +44,11 @@ def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callabl
     return reasons
 
 
-def problem(state: ClusterState, pod: PodInfo) -> str:
-    """The reason why a pod fits nowhere: what most nodes lack, and what the nearest node lacks."""
+def problem(state: ClusterState, pod: PodInfo, source: str = "") -> str:
+    """The reason why a pod fits nowhere: what most nodes lack, and what the nearest node lacks.
+
+    source: the node that the guest of the pod is to leave, "" for none.
+    """
     if not state.nodes:
         return "there are no nodes"
     if pod.unbound_claim:
@@ -54,7 +57,7 @@ def problem(state: ClusterState, pod: PodInfo) -> str:
     reasons = [
         *_missing_resources(state, pod),
         *(_some_nodes(state, amount, reason) for reason, amount in excluded),
-        _nearest_node(state, pod),
+        _nearest_node(state, pod, source),
     ]
     return "; ".join(filter(None, reasons))
 
@@ -90,14 +93,18 @@ def _exclusions(node: Node, pod: PodInfo) -> Iterator[str]:
         yield f"has the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
 
 
-def _nearest_node(state: ClusterState, pod: PodInfo) -> str:
-    """The node that lacks the fewest resources and the smallest part of the request, with what it lacks, in words."""
+def _nearest_node(state: ClusterState, pod: PodInfo, source: str) -> str:
+    """The node that lacks the fewest resources and the smallest part of the request, with what it lacks, in words.
+
+    It is the source only if there is no other: that lacks nothing but distance from the guest itself.
+    """
     pod_rules = rules_of(state, pod)
 
-    def distance(node_index: int) -> tuple[int, float]:
-        missing = _shortages(state, pod, node_index)
-        other = bool(violated_rule(state.nodes[node_index], pod_rules))
-        return len(missing) + other, sum(amount / pod.requests[name] for name, amount in missing.items())
+    def distance(node_index: int) -> tuple[bool, int, float]:
+        node, missing = state.nodes[node_index], _shortages(state, pod, node_index)
+        other = bool(violated_rule(node, pod_rules))
+        parts = (amount / pod.requests[name] for name, amount in missing.items())
+        return node.name == source, len(missing) + other, sum(parts)
 
     best = min(eligible(state, pod), key=distance, default=None)
     if best is None:

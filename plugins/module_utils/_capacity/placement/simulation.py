@@ -92,7 +92,7 @@ def _vm_result(placer: PodPlacer, vm: PlacementRequest) -> dict[str, Any]:
     identity = {"name": vm.name, "namespace": vm.namespace}
     if not vm.node:
         return {**identity, **_placed(placer, vm.pod, "node")}
-    migration, has_pod = _answer(placer, vm.pod), not isinstance(vm.pod, str)
+    migration, has_pod = _answer(placer, vm.pod, vm.node), not isinstance(vm.pod, str)
     if migration["evaluated"] or not has_pod:
         del migration["evaluated"]
     return {**identity, "evaluated": has_pod, "fits": True, "node": vm.node, "migration": migration}
@@ -102,21 +102,21 @@ def _drain_result(placer: PodPlacer, guest: PodInfo, labels: Mapping[str, str]) 
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node; with
     `evaluated` if it is False.
     """
-    placed = _placed(placer, migration_target(guest, labels), "target")
+    placed = _placed(placer, migration_target(guest, labels), "target", guest.node)
     if placed["evaluated"]:
         del placed["evaluated"]
     return {"name": guest.vm or guest.name, "namespace": guest.namespace, "node": guest.node, **placed}
 
 
-def _placed(placer: PodPlacer, pod: PodInfo | str, key: str) -> dict[str, Any]:
-    """The answer for a pod, which is placed if it fits. key: for the name of its node."""
-    answer = _answer(placer, pod)
+def _placed(placer: PodPlacer, pod: PodInfo | str, key: str, source: str = "") -> dict[str, Any]:
+    """The answer for a pod, which is placed if it fits. key: for the name of its node. source: see `problem`."""
+    answer = _answer(placer, pod, source)
     node_index = placer.place(pod) if answer["fits"] and not isinstance(pod, str) else None
     return answer if node_index is None else {**answer, key: placer.state.nodes[node_index].name}
 
 
-def _answer(placer: PodPlacer, pod: PodInfo | str) -> dict[str, Any]:
-    """{evaluated, fits, node_count, nodes, problem}. pod: see PlacementRequest.
+def _answer(placer: PodPlacer, pod: PodInfo | str, source: str = "") -> dict[str, Any]:
+    """{evaluated, fits, node_count, nodes, problem}. pod: see PlacementRequest. source: see `problem`.
 
     evaluated: whether there is a pod, and it is known whether it fits: not if only the devices that it claims decide.
     nodes: the first nodes that it fits on. problem: if it fits on none.
@@ -128,7 +128,7 @@ def _answer(placer: PodPlacer, pod: PodInfo | str) -> dict[str, Any]:
         return _not_evaluated(_CLAIMS_DEVICES)
     names = [placer.state.nodes[index].name for index in indexes[:SHOWN]]
     answer = {"evaluated": True, "fits": bool(indexes), "node_count": len(indexes), "nodes": names}
-    return answer if indexes else {**answer, "problem": problem(placer.state, pod)}
+    return answer if indexes else {**answer, "problem": problem(placer.state, pod, source)}
 
 
 def _not_evaluated(why: str) -> dict[str, Any]:

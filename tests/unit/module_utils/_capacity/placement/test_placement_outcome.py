@@ -144,6 +144,18 @@ def test_guests_of_a_drained_node_move_first() -> None:
     )
 
 
+def test_problem_names_another_node_than_the_source() -> None:
+    running = guest("web", "x")
+    moving = PlacementRequest("web", "shop", migration_target(running, {}), "x")
+    # The source has room, were it not for the guest itself; the other one lacks all of the request.
+    nodes = [node_of("x", cpu="16"), node_of("y", cpu="0", memory="0")]
+    result = simulate(nodes, [running], [moving], drained=["x"])
+    lacks = "y lacks 3 of cpu and 3Gi of memory"
+    assert [result["drained"][0]["problem"], result["virtual_machines"][0]["migration"]["problem"]] == [lacks, lacks]
+    (alone,) = simulate(nodes[:1], [running], [moving])["virtual_machines"]
+    assert alone["migration"]["problem"] == "x lacks distance from other pods"
+
+
 def test_guest_migrates_to_a_matching_cpu() -> None:
     labels = {"cpu-vendor.node.kubevirt.io/AMD": "true", "host-model-cpu.node.kubevirt.io/EPYC": "true"}
     obsolete = {"key": "node-labeller.kubevirt.io/obsolete-host-model", "operator": "DoesNotExist"}
