@@ -77,6 +77,7 @@ def test_parts_of_a_byte_are_decimal() -> None:
         ("-1", "1", False),
         # Where Go keeps no text, what it holds decides.
         ("+1000", "1000", True),
+        ("1000", "2000", False),
         ("8192Ki", "8Mi", True),
         ("-8192Ki", "-8Mi", True),
         ("16Ki", "8Ki", False),
@@ -116,6 +117,7 @@ def test_amounts_of_many_digits_are_never_identical(fast: str, slow: str) -> Non
     [
         ("0", 0, 0),
         ("1n", 1, 1),
+        ("-1n", -1, -1),
         ("1500u", 2, 1),
         ("-1500u", -2, -1),
         ("-1", -1000, -1),
