@@ -32,9 +32,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.m
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
-    instancetypes as manifests,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import validation
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import (
     manifest as vm_manifest,
 )
@@ -98,7 +96,7 @@ def _run(kind: str, case: Case) -> Outcome:
 def _unchecked() -> Iterator[None]:
     """virtctl writes a manifest that a cluster refuses, and whatever name it is given."""
     checked = mock.patch.object(formats, "checked", lambda kind, value, accept_unknown: schema.as_declared(kind, value))
-    with checked, mock.patch.object(manifests, "check_name"), mock.patch.object(vm_manifest, "check_name"):
+    with checked, mock.patch.object(validation, "check_name"), mock.patch.object(vm_manifest, "check_name"):
         yield
 
 

@@ -76,3 +76,34 @@ async def test_a_handler_that_raises_is_tried_again(caplog: pytest.LogCaptureFix
     queue.add("a")
     await worked_off(queue, handle, done)
     assert times == 3 and "not yet" in caplog.text
+
+
+@in_loop
+async def test_changes_between_tries_add_no_further_tries() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    times = 0
+    done = asyncio.Event()
+
+    async def handle(key: str) -> None:
+        nonlocal times
+        if key == "last":
+            done.set()
+            return
+        times += 1
+        raise ValueError("broken")
+
+    async def change() -> None:
+        for _number in range(50):
+            queue.add("broken")
+            # The handler fails before the next change.
+            while queue._dirty:
+                await asyncio.sleep(0)
+        assert times == 50 and len(queue._later) == 1
+        queue.add_after("last", 0.001)
+        queue.add_after("last", 60)
+        await done.wait()
+        assert set(queue._later) == {"broken"}
+
+    changing = asyncio.create_task(change())
+    await worked_off(queue, handle, done)
+    await changing

@@ -84,6 +84,7 @@ def test_snapshot_waits_until_its_claim_is_bound() -> None:
         (snapshot(), {**CLASS, "driver": "example.com/other"}),
         (snapshot(snapshot_class=None), CLASS),
         (snapshot(volumeSnapshotContentName="made-before"), CLASS),
+        ({"metadata": named("s"), "spec": {}}, CLASS),
     ],
 )
 def test_snapshots_of_others_are_left_alone(entry: Manifest, snapshot_class: Manifest) -> None:

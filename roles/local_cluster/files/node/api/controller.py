@@ -28,6 +28,7 @@ class WorkQueue(Generic[K]):
         self._dirty: set[K] = set()
         self._processing: set[K] = set()
         self._failures: dict[K, int] = {}
+        self._later: dict[K, asyncio.TimerHandle] = {}
 
     def add(self, key: K) -> None:
         if key in self._dirty:
@@ -37,7 +38,17 @@ class WorkQueue(Generic[K]):
             self._queue.put_nowait(key)
 
     def add_after(self, key: K, seconds: float) -> None:
-        asyncio.get_running_loop().call_later(seconds, self.add, key)
+        """Adds the key after an interval. Only the earliest of several counts, as in client-go's delaying queue."""
+        loop, waiting = asyncio.get_running_loop(), self._later.get(key)
+        if waiting is not None:
+            if waiting.when() <= loop.time() + seconds:
+                return
+            waiting.cancel()
+        self._later[key] = loop.call_later(seconds, self._add_now, key)
+
+    def _add_now(self, key: K) -> None:
+        del self._later[key]
+        self.add(key)
 
     def retry(self, key: K) -> None:
         """Adds the key after an interval that doubles with each failure."""

@@ -83,7 +83,7 @@ class Snapshotter(Controller):
         if snapshot is None or snapshot["metadata"].get("deletionTimestamp") or _is_ready(snapshot):
             return
         snapshot_class = self._classes.get(("", snapshot["spec"].get("volumeSnapshotClassName") or ""))
-        claim = snapshot["spec"]["source"].get("persistentVolumeClaimName")
+        claim = (snapshot["spec"].get("source") or {}).get("persistentVolumeClaimName")
         if snapshot_class is None or snapshot_class["driver"] != NAME or not claim:
             return
         volume = self._volume((key[0], claim))
