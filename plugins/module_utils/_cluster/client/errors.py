@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar
 
 from ..._resolver.api.errors import Cause
 from ..._resolver.secrets.redaction import without_logins
-from .messages import FORBIDDEN, says_other_object
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -107,6 +106,8 @@ def reason_of(error: Exception) -> str:
 
 def lacks_permission(error: ApiError) -> bool:
     """Whether the user lacks the permission for the request."""
+    from .messages import FORBIDDEN
+
     return error.code == 403 and FORBIDDEN.search(error.message) is not None
 
 
@@ -117,4 +118,6 @@ def is_outdated(error: ApiError) -> bool:
 
 def is_other_object(error: ApiError) -> bool:
     """Whether the object with the UID of the request is gone: there is none, or one of the same name."""
+    from .messages import says_other_object
+
     return says_other_object(error.code, error.message)

@@ -1,4 +1,4 @@
-"""The API server's messages that mean more than their code."""
+"""The API server's messages that mean more than their code. Only a failure imports this file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Final
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """For an object that is too large for etcd."""
+LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
+"""For errors of the client for which the server responds with 500: also an unknown field in server-side apply."""
 FORBIDDEN: Final = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
 """For a missing permission."""
 # If the UID differs: for a DELETE, an apply without an object, and an apply with one.

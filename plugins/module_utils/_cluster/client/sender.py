@@ -15,12 +15,8 @@ from ..._resolver.secrets.redaction import without_logins
 from .concurrency import Backoff, raise_if_stopped
 from .connections import USER_AGENT, Connection, Connections, Response
 from .errors import ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
-from .messages import TOO_LARGE
 from .settings import configure
 
-# Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
-# large for etcd.
-_LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """Status codes for which a retry may succeed."""
 _CONNECTIONS: Final = 16
@@ -283,12 +279,14 @@ def _keep_warnings(headers: Iterable[str], path: str, warnings: dict[str, dict[s
 
 def _may_retry(error: ApiError, safe: bool) -> bool:
     """Whether a retry may succeed and is safe."""
+    from .messages import LASTING
+
     if error.code == 429:
         return True  # the server did not process the request
     if error.code == 409:
         # A concurrent write, unlike a conflict of field managers, has no causes; a retry helps.
         return safe and error.reason == "Conflict" and not error.causes and not is_other_object(error)
-    lasting = any(words in error.message for words in _LASTING)
+    lasting = any(words in error.message for words in LASTING)
     if error.code == 500 and (error.reason not in ("", "InternalError") or lasting):
         return False  # such as a webhook that rejects the request: a retry gets the same error
     return safe and error.code in PASSING
