@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.sender import Request
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._governance.checks import violations
@@ -65,19 +67,15 @@ class Answer(NamedTuple):
 
 def ask(session: Session, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
     """The outcome of a dry run."""
-    query = "dryRun=All" + ("&fieldManager=test&force=true" if "apply" in content_type else "")
-    response = session._sender._open(
-        method,
-        f"{path}?{query}",
-        body=json.dumps(body).encode(),
-        headers={**session._sender._credentials(), "Content-Type": content_type, "Accept": "application/json"},
-    )
-    answer = json.loads(response.read())
-    said = [
-        re.sub(r'^299 \S+ "(.*)"$', r"\1", text).replace('\\"', '"') for text in response.headers.getlist("Warning")
-    ]
-    warnings = frozenset(match[2] for text in said if (match := _WARNED.fullmatch(text)))
-    text = "" if response.status < 300 else str(answer["message"])
+    target = f"{path}?dryRun=All" + ("&fieldManager=test&force=true" if "apply" in content_type else "")
+    said: dict[str, dict[str, None]] = {}
+    text = ""
+    try:
+        data = json.dumps(body).encode()
+        session._sender.once(Request(method, path, target, "application/json", said, data, content_type))
+    except ApiError as error:
+        text = error.message
+    warnings = frozenset(match[2] for warning in said if (match := _WARNED.fullmatch(warning)))
     denied = _DENIED.search(text)
     return Answer(not text, denied[2] if denied else "", warnings, text)
 
