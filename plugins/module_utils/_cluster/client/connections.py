@@ -53,7 +53,7 @@ class Connections:
             self._dial, self._prefix, self._headers = route.dial, route.prefix + self._prefix, route.headers
 
     def take(self) -> Connection:
-        """An open connection that nobody uses. Raises OSError, ssl.SSLError or http.client.HTTPException."""
+        """An open connection that nobody uses. Raises OSError or http.client.HTTPException."""
         while self._idle:
             # Another thread may have taken the last one.
             with suppress(IndexError):
@@ -76,6 +76,12 @@ class Connections:
                 link = link if self._tls is None else over_tls(link, self._tls, self._server_name)
         except socket.timeout as error:
             raise OSError(f"no connection within {CONNECT_TIMEOUT} s") from error
+        except OSError:
+            # The error of a certificate is also a ValueError.
+            raise
+        except ValueError as error:
+            # A name that no host can have, such as one with an empty label.
+            raise OSError(str(error)) from error
         return Connection(self, self._server, link, self._prefix, self._headers)
 
 

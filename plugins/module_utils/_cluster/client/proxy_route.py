@@ -16,6 +16,10 @@ from .settings import Settings
 from .sockets import CONNECT_TIMEOUT, PORTS, closed_on_error, dial, endpoint, over_tls, trusting
 from .web import urllib3
 
+_HEADER: Final = (
+    "the login of the proxy, or a value of proxy_headers, has characters that no HTTP header may have, such as a line"
+    " break; correct it"
+)
 _SOCKS: Final = {"socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080}
 
 
@@ -42,12 +46,17 @@ class ProxyRoute:
         # The client's certificate is not for the proxy.
         context = trusting(settings) if proxy.scheme == "https" else None
         login = {"proxy_basic_auth": settings.proxy_login} if settings.proxy_login else {}
-        headers = urllib3.util.make_headers(**{**login, **settings.proxy_headers})  # type: ignore[arg-type]
+        try:
+            headers = urllib3.util.make_headers(**{**login, **settings.proxy_headers})  # type: ignore[arg-type]
+            request = _tunnel_request(server.netloc, headers)
+        except ValueError:
+            # The error contains the header, which may be a secret.
+            raise ConnectionFailed(_HEADER, final=True) from None
         if server.scheme == "http":
             self.prefix, self.headers = f"http://{server.netloc}", headers
             self.dial = partial(_dial_proxy, proxy, context)
         else:
-            self.dial = partial(_dial_tunnel, proxy, context, server.netloc, headers)
+            self.dial = partial(_dial_tunnel, proxy, context, request)
 
 
 def _socks(proxy: SplitResult, login: str, server: SplitResult) -> Callable[[], Any]:
@@ -78,11 +87,18 @@ def _dial_proxy(proxy: SplitResult, context: ssl.SSLContext | None) -> Any:
         return over_tls(link, context, str(proxy.hostname))
 
 
-def _dial_tunnel(proxy: SplitResult, context: ssl.SSLContext | None, authority: str, headers: dict[str, str]) -> Any:
+def _tunnel_request(authority: str, headers: dict[str, str]) -> bytes:
+    """The request for a tunnel to a server. Raises ValueError for a header that is none."""
+    if not all(value.isprintable() for value in headers.values()):
+        raise ValueError("a header has a line break or another control character")
+    lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}", *map(": ".join, headers.items()), "", ""]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def _dial_tunnel(proxy: SplitResult, context: ssl.SSLContext | None, request: bytes) -> Any:
     link = _dial_proxy(proxy, context)
     with closed_on_error(link):
-        lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}", *map(": ".join, headers.items()), "", ""]
-        link.sendall("\r\n".join(lines).encode("latin-1"))
+        link.sendall(request)
         response = http.client.HTTPResponse(link, method="CONNECT")
         response.begin()
         if response.status != HTTPStatus.OK:

@@ -208,6 +208,14 @@ def test_headers_for_a_proxy_replace_others() -> None:
     ]
 
 
+@pytest.mark.parametrize("headers", [{"user_agent": "hunter2\nX: y"}, {"proxy_basic_auth": "me:hunter2\u2603"}])
+def test_header_that_no_proxy_can_get_is_refused(headers: dict[str, str]) -> None:
+    options = {"host": "https://api.example", "api_key": "t", "proxy": "http://127.0.0.1:1", "proxy_headers": headers}
+    with pytest.raises(ConnectionFailed, match="proxy_headers, has characters that no HTTP header may have") as error:
+        Session(options)
+    assert "hunter2" not in str(error.value) and error.value.final
+
+
 def socks5(link: socket.socket) -> None:
     """Greets as a SOCKS server (RFC 1928, 1929) that reaches each name itself."""
     assert link.recv(65536)[0] == 5

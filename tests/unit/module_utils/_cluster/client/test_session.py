@@ -295,10 +295,10 @@ def test_proxy_receives_the_absolute_url(server: Server) -> None:
     assert server.seen == ["GET http://cluster.example:6443/x"]
 
 
-@pytest.mark.parametrize("host", ["https://[::1", "https://api.example:port", "https:"])
+@pytest.mark.parametrize("host", ["https://[::1", "https://api.example:port", "https:", "https://api..example"])
 def test_invalid_host_is_reported(host: str) -> None:
     with pytest.raises(ConnectionFailed) as error:
-        Session({"host": host, "api_key": "t"}).request("GET", "/x")
+        Session({"host": host, "api_key": "t", "retry_timeout": 0}).request("GET", "/x")
     assert str(error.value).startswith(f"cannot reach the API server {host}: ")
 
 
