@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from .errors import ConnectionFailed, reason_of
 from .settings import Pem, Settings
@@ -18,10 +18,12 @@ from .settings import Pem, Settings
 CONNECT_TIMEOUT: Final = 10
 """Seconds for a connection, and for the handshake of TLS."""
 PORTS: Final = {"http": 80, "https": 443}
+# What a path may have (RFC 3986); a percent sign is that of a character which is encoded already.
+_IN_PATHS: Final = "/%:@!$&'()*+,;="
 
 
 def endpoint(url: str, ports: dict[str, int] = PORTS) -> SplitResult:
-    """The parts of a server's URL, of which `netloc` has the port, but no login.
+    """The parts of a server's URL, of which `netloc` has the port, but no login, and the path is encoded.
 
     ports: the usual ones of the schemes that are allowed. Raises ValueError.
     """
@@ -31,7 +33,9 @@ def endpoint(url: str, ports: dict[str, int] = PORTS) -> SplitResult:
     if not parts.hostname:
         raise ValueError("the URL has no host")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return parts._replace(netloc=f"{host}:{parts.port or ports[parts.scheme]}", path=parts.path.rstrip("/"))
+    return parts._replace(
+        netloc=f"{host}:{parts.port or ports[parts.scheme]}", path=quote(parts.path.rstrip("/"), safe=_IN_PATHS)
+    )
 
 
 def dial(server: SplitResult) -> socket.socket:

@@ -279,12 +279,15 @@ def test_host_option_overrides_the_kubeconfig(server: Server) -> None:
     assert server.seen == ["GET /x", "GET /y"]
 
 
-def test_a_host_may_have_a_path(server: Server) -> None:
-    way = session(server, host=f"http://127.0.0.1:{server.server_port}/k8s/clusters/c-1/")
+@pytest.mark.parametrize(
+    ("path", "sent"), [("/k8s/clusters/c-1/", "/k8s/clusters/c-1"), ("/grün/a b%20c", "/gr%C3%BCn/a%20b%20c")]
+)
+def test_a_host_may_have_a_path(server: Server, path: str, sent: str) -> None:
+    way = session(server, host=f"http://127.0.0.1:{server.server_port}{path}")
     server.answers = [OK]
     way.request("GET", "/x", {"limit": "5"})
 
-    assert server.seen == ["GET /k8s/clusters/c-1/x?limit=5"]
+    assert server.seen == [f"GET {sent}/x?limit=5"]
 
 
 def test_proxy_receives_the_absolute_url(server: Server) -> None:
