@@ -17,13 +17,10 @@ from ansible_environment import flat
 
 from modules_support import MODULES, execute
 from plugins.module_utils._cluster.client import sender
-from plugins.module_utils._cluster.writes import restarts
 
 Manifest = dict[str, Any]
 
 USED = ("controller_revision", "virtual_machine", "virtual_machine_power")
-# Seconds until the VM of a new guest is read once more.
-QUIET = 0.05
 
 for name in USED:
     importlib.import_module(f"{MODULES}.{name}")
@@ -33,7 +30,6 @@ def _run(module: str, options: Manifest, timeout: float, end: Connection) -> Non
     with (
         mock.patch.object(sender, "_READ_TIMEOUT", timeout),
         mock.patch.object(sender, "_WATCH_TIMEOUT", 10 * timeout),
-        mock.patch.object(restarts, "_QUIET", QUIET),
     ):
         end.send(execute(module, options))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
@@ -12,18 +11,10 @@ from ..._resolver.change.guest import Guest
 from ..._resolver.change.guest_steps import GuestSteps
 from ..._resolver.change.step import VM, Job, Seen
 from ..._resolver.guest.effect import NOTHING
-from ..._resolver.kubevirt.vm.readiness import observed
-from ..client.concurrency import map_concurrently
-from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import Task
 from .engine import run
-
-# virt-controller updates the conditions of a new guest within this many seconds of its last write.
-_QUIET: Final = 2.0
-# How often a VM is read again until its conditions are final.
-_READS: Final = 5
 
 GuestJob = Job[Guest]
 
@@ -55,27 +46,3 @@ def restart(
     size = at_once or len(jobs) or 1
     for group in (jobs[first : first + size] for first in range(0, len(jobs), size)):
         run(lookup.session, group, steps.restart, task, "virtual machine", lookup)
-
-
-def await_conditions(session: Session, jobs: Sequence[Job[Any]], concurrency: int) -> None:
-    """Reads the VMs with a new guest once nothing writes them any more: their conditions are final then."""
-
-    def moved(job: Job[Any]) -> bool:
-        """Whether the VM was written since it was last read, or virt-controller has not observed it."""
-        last = job.seen.live
-        try:
-            live = session.get(VM, job.key.namespace, job.key.name) or last
-        except RequestFailed:
-            # The restart succeeded; a failed extra read does not matter.
-            return False
-        job.seen = job.seen._replace(live=live)
-        versions = {str((vm or {}).get("metadata", {}).get("resourceVersion")) for vm in (live, last)}
-        return len(versions) > 1 or not observed(live or {})
-
-    moving = list(jobs)
-    for _read in range(_READS):
-        if not moving:
-            break
-        time.sleep(_QUIET)
-        has_moved = map_concurrently(moved, moving, concurrency)
-        moving = [job for job, again in zip(moving, has_moved) if again]

@@ -13,7 +13,7 @@ from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import Task
 from .engine import run
-from .restarts import await_conditions, guest_steps, restart
+from .restarts import guest_steps, restart
 
 
 def update_guests(session: Session, jobs: Sequence[RevisionJob], task: Task) -> None:
@@ -26,9 +26,9 @@ def update_guests(session: Session, jobs: Sequence[RevisionJob], task: Task) -> 
     run(session, jobs, update_steps(steps), task, facts=lookup)
     restarted = [job for job in jobs if job.failed is None and job.goal.restarts]
     restart(lookup, steps, restarted, task.concurrency, task.wait_timeout, task.concurrency)
-    renewed = [job for job in restarted if is_renewed(job, PowerRequest(RESTARTED, guest=job.goal.guest.uid))]
-    await_conditions(session, renewed, task.concurrency)
-    for job in renewed:
-        # The guest was started from the current VM: a remaining condition is no reason for another restart.
-        job.goal.guest_current = True
-        warn_of_condition(job, job.seen.live or {})
+    for job in restarted:
+        if is_renewed(job, PowerRequest(RESTARTED, guest=job.goal.guest.uid)):
+            # The guest was started from the current VM: a remaining condition is no reason for another restart. It is
+            # final, because virt-controller compares a VM with its guest before it reports the guest as ready.
+            job.goal.guest_current = True
+            warn_of_condition(job, job.seen.live or {})

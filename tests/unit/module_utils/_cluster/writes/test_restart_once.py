@@ -4,14 +4,13 @@ import copy
 import threading
 from collections import Counter
 from typing import Any
-from unittest import mock
 
 import pytest
 
 from plugins.module_utils._cluster.reads.lookup import ClusterLookup
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.task import Task
-from plugins.module_utils._cluster.writes import engine, restarts, waits
+from plugins.module_utils._cluster.writes import engine, waits
 from plugins.module_utils._cluster.writes.revisions import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.change.declared import DeclareJob, declare_job
@@ -172,11 +171,6 @@ def run(cluster: RestartingVM, restart: str = "if_required", check: bool = False
     return results[0]
 
 
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restarts, "_QUIET", 0.01)
-
-
 @pytest.mark.parametrize("forbidden", [(), ("vm",)])
 def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ...]) -> None:
     cluster = RestartingVM(*forbidden)
@@ -280,14 +274,6 @@ def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
     assert (result.failed, is_restarted(result), is_changed(result), cluster.restarts) == (None, False, False, 1)
     assert result.goal.guest_current and not needs_restart_still(result)
     assert cluster.asked["PUT restart"] == (0 if early else 1)
-
-
-def test_new_guests_are_judged_side_by_side() -> None:
-    met = threading.Barrier(2, timeout=20)
-    session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
-    jobs = [restarts.guest_job({"metadata": {"namespace": "shop", "name": name}}, True) for name in "ab"]
-    restarts.await_conditions(session, jobs, concurrency=2)
-    assert not met.broken
 
 
 def test_vm_that_could_not_start_gets_revision_back() -> None:
