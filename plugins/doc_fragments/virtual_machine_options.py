@@ -20,8 +20,8 @@ options:
   state:
     description:
       - Whether the VM must exist as declared, or must not exist.
-      - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
-        returns for a VM.
+      - With V(absent), only name and namespace count. An entry of O(virtual_machines) can then be what
+        M(virtshape.instancetypes.virtual_machine_info) returns for a VM.
       - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
       - With V(rendered), the task connects to nothing and returns the manifests of new objects as RV(rendered). All
         entries of a task are rendered, or none.
@@ -716,8 +716,8 @@ options:
       state:
         description:
           - Whether the VM must exist as declared, or must not exist.
-          - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
-            returns for a VM.
+          - With V(absent), only name and namespace count. An entry of O(virtual_machines) can then be what
+            M(virtshape.instancetypes.virtual_machine_info) returns for a VM.
           - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
           - With V(rendered), the task connects to nothing and returns the manifests of new objects as RV(rendered). All
             entries of a task are rendered, or none.

@@ -315,7 +315,7 @@ def merged(plan: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
             remove_at(result, field)
         else:
             set_at(result, field, value)
-    for field, value in managed_fields.leaf_fields(plan.manifest).items() if parts else ():
-        if field[0] in parts:
-            set_at(result, field, value)
+    declared = {part: plan.manifest[part] for part in parts if part in plan.manifest}
+    for field, value in managed_fields.leaf_fields(declared).items():
+        set_at(result, field, value)
     return result

@@ -121,9 +121,12 @@ def manifest(options: Options, table: Table = VM) -> Manifest:
     VM.
     options: None if not given. table: all options of a VM, also of capabilities. `spec` and `template` hold
     fields without an option and are merged with the others.
+    A VM to be deleted is only named, whatever else the options say.
     Raises FieldError for an invalid VM; the checks have virtctl's order.
     """
     check_name(options)
+    if options.get("state") == "absent":
+        options = {name: options.get(name) for name in ("name", "namespace")}
     for option, problem in unmet_needs(table, options):
         raise FieldError(option, problem)
     check_exclusive(options)

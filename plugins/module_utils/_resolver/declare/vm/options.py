@@ -36,7 +36,7 @@ ROWS: Final[Rows] = {
         choice("present", "absent", default="present"),
         [
             "Whether the VM must exist as declared, or must not exist.",
-            "With V(absent), an entry of O(virtual_machines) can be what"
+            "With V(absent), only name and namespace count. An entry of O(virtual_machines) can then be what"
             " M(virtshape.instancetypes.virtual_machine_info) returns for a VM.",
             "A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.",
         ],

@@ -39,6 +39,15 @@ def test_imported_claims_come_with_their_options() -> None:
     assert own == {"a-boot": "y", "data": "x", "logs": None}
 
 
+def test_deleted_vm_is_only_named() -> None:
+    invalid = {"memory": "much", "template": {"spec": []}, "labels": {"tier": "web"}, "boot": {}}
+    with pytest.raises(FieldError):
+        manifest({"name": "a", "namespace": "shop", **invalid})
+    deleted = manifest({"name": "a", "namespace": "shop", "state": "absent", **invalid})
+    assert deleted["metadata"] == {"name": "a", "namespace": "shop"}
+    assert refused(state="absent", namespace="Shop").startswith("namespace:")
+
+
 def test_generated_names_depend_only_on_the_vm() -> None:
     blank = {"volumes": [{"import": {"blank": True, "size": "1Gi"}}, {"import": {"blank": True, "size": "1Gi"}}]}
     names = [volume["name"] for volume in vmi(**blank)["volumes"]]
