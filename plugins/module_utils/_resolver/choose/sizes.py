@@ -31,16 +31,18 @@ class GuestSize(NamedTuple):
 
 def is_enough(offered: Sized, needed: Sized) -> bool:
     """Whether a guest loses nothing with another size: it has no less of anything, and is of the same class."""
-    return not shortage(offered, needed) and bool(offered.size_class == needed.size_class)
+    large = offered.vcpus >= needed.vcpus and offered.memory >= needed.memory
+    return large and bool(offered.size_class == needed.size_class)
 
 
 def shortage(offered: Sized, needed: Sized) -> str:
     """The lack of a size against another, such as ``2 vCPUs instead of 4``; "" if nothing."""
-    pairs = (
-        (offered.vcpus, needed.vcpus, vcpus_text(offered.vcpus), str(needed.vcpus)),
-        (offered.memory, needed.memory, memory_text(offered.memory), memory_text(needed.memory)),
-    )
-    return " and ".join(f"{has} instead of {needs}" for less, more, has, needs in pairs if less < more)
+    lacks = []
+    if offered.vcpus < needed.vcpus:
+        lacks.append(f"{vcpus_text(offered.vcpus)} instead of {needed.vcpus}")
+    if offered.memory < needed.memory:
+        lacks.append(f"{memory_text(offered.memory)} instead of {memory_text(needed.memory)}")
+    return " and ".join(lacks)
 
 
 def waste_of(offered: Sized, needed: Sized) -> Fraction:
