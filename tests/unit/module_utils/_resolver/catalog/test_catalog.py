@@ -1,6 +1,7 @@
 """The catalog that comes with the collection equals upstream's, and the language of catalogs does what it says."""
 
 import copy
+import functools
 import json
 import os
 import re
@@ -49,11 +50,12 @@ PREFIX = "instancetype.kubevirt.io/"
 
 
 def load(folder: Path, pattern: str) -> list[dict[str, Any]]:
-    return [
-        document
-        for path in sorted(folder.glob(pattern))
-        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
-    ]
+    return [document for path in sorted(folder.glob(pattern)) for document in copy.deepcopy(_documents(path))]
+
+
+@functools.cache
+def _documents(path: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="module")
