@@ -47,6 +47,33 @@ class Answered(NamedTuple):
     deviations: tuple[Deviation, ...] = ()
 
 
+class _Compared(NamedTuple):
+    """What was declared, the object before ({} for a new one), and the answer, each also in its canonical form."""
+
+    manager: str
+    manifest: Manifest
+    live: Manifest
+    answer: Manifest
+    wanted: Manifest
+    before: Manifest
+    after: Manifest
+
+    @classmethod
+    def of(cls, manager: str, manifest: Manifest, live: Manifest, answer: Manifest) -> _Compared:
+        type_name = schema.type_of(manifest)
+        forms = (schema.canonical(type_name, _body(source)) for source in (manifest, live, answer))
+        return cls(manager, manifest, live, answer, *forms)
+
+    def declared(self, field: FieldPath) -> Any:
+        return _value(self.wanted, self.manifest, field)
+
+    def old(self, field: FieldPath) -> Any:
+        return _value(self.before, self.live, field)
+
+    def new(self, field: FieldPath) -> Any:
+        return _value(self.after, self.answer, field)
+
+
 def answered(
     step: Plan, live: Manifest | None, answer: Manifest, plan_rest: Callable[[], Plan], manager: str
 ) -> Answered:
@@ -61,58 +88,22 @@ def answered(
     expected = {**merged(step, live), "metadata": answer["metadata"]}
     planned = {*managed_fields.leaf_fields(step.before), *managed_fields.leaf_fields(step.after)}
     has_metadata = _has_metadata(step, answer, planned)
-    has_body = (
-        not any(_missing(_body(step.manifest), _body(answer)))
-        if live is None
-        else planned and _body(answer) == _body(expected)
-    )
-    if has_metadata and has_body:
+    if has_metadata and _has_body(step, live, answer, expected, planned):
         # Most answers end here. The additions of admission to a new object are of no interest.
         return Answered(step, expected)
     rest = plan_rest()
     if has_metadata and live is None and rest.action == NONE:
         # The server writes a value in another way, such as a quantity.
         return Answered(step, expected)
-    type_name = schema.type_of(step.manifest)
-    after, wanted = _canonical(type_name, answer), _canonical(type_name, step.manifest)
-    missing = {
-        field: places
-        for field in managed_fields.leaf_fields(rest.after)
-        # The next run may declare more, such as the memory of a VM that loses its instancetype now.
-        if _is_declared(field, step.manifest)
-        and (places := [*_missing(value_at(rest.after, field), _value(after, answer, field))])
-    }
-    unmet = tuple(
-        deviation
-        for field in sorted(missing)
-        for deviation in _unmet(field, missing[field], rest, after, answer, manager)
-    )
+    compared = _Compared.of(manager, step.manifest, live or {}, answer)
+    missing = _missing_of(rest, compared)
+    unmet = tuple(deviation for field in sorted(missing) for deviation in _unmet(field, missing[field], rest, compared))
     if live is None:
-        return Answered(_as_created(step, missing, after, answer), answer, unmet)
-    before = _canonical(type_name, live)
-    old: Manifest = {}
-    new: Manifest = {}
-    others: list[Deviation] = []
-    for field in sorted(planned):
-        was, now = _value(before, live, field), _value(after, answer, field)
-        declared = _value(wanted, step.manifest, field)
-        if was == now:
-            if now is not None and not _is_declared(field, step.manifest):
-                others.append(_deviation(field, (), _STAYS, answer, manager, found=now))
-            continue
-        if field not in missing and (place := _renewed(declared, was, now)) is not None:
-            others.append(_deviation(field, place, _RENEWED, answer, manager))
-        _set(old, field, value_at(step.before, field))
-        _set(new, field, value_at(step.after, field) if now == declared else now)
-    for field, was, now in _unplanned(planned, before, after, live, answer, manager):
-        _set(old, field, was)
-        _set(new, field, now)
+        return Answered(_as_created(step, missing, compared), answer, unmet)
+    turned, others = _as_applied(step, planned, missing, compared)
+    kept = answer if turned.before.get("spec") or turned.after.get("spec") else {**live, "metadata": answer["metadata"]}
     owned = managed_fields.applied_fields(live, manager) != managed_fields.applied_fields(answer, manager)
-    kept = answer if old.get("spec") or new.get("spec") else {**live, "metadata": answer["metadata"]}
-    turned = step
-    if (old, new) != (step.before, step.after):
-        turned = step._replace(before=old, after=new)
-    if not (old or new or owned or step.taken_from):
+    if not (turned.before or turned.after or owned or step.taken_from):
         turned = Plan(NONE, step.manifest, {}, {})
     return Answered(turned, kept, (*unmet, *others))
 
@@ -124,12 +115,17 @@ def _has_metadata(step: Plan, answer: Manifest, planned: Collection[FieldPath]) 
     return all(value_at(answer, field) == value for field, value in (*wanted.items(), *declared.items()))
 
 
+def _has_body(
+    step: Plan, live: Manifest | None, answer: Manifest, expected: Manifest, planned: Collection[FieldPath]
+) -> bool:
+    """Whether the rest of an answer is as planned; a new object may have more."""
+    if live is None:
+        return not any(_missing(_body(step.manifest), _body(answer)))
+    return bool(planned) and _body(answer) == _body(expected)
+
+
 def _body(manifest: Manifest) -> Manifest:
     return {part: value for part, value in manifest.items() if part not in _OF_SERVER}
-
-
-def _canonical(type_name: str, manifest: Manifest) -> Manifest:
-    return schema.canonical(type_name, _body(manifest))
 
 
 def _value(canonical: Manifest, manifest: Manifest, field: FieldPath) -> Any:
@@ -172,24 +168,30 @@ def _missing(declared: Any, found: Any, place: Place = (), at: Place = ()) -> It
         yield place, None if found is None else at
 
 
+def _missing_of(rest: Plan, compared: _Compared) -> dict[FieldPath, list[tuple[Place, Place | None]]]:
+    """The declared fields whose values the answer lacks in part, with the places. rest: the plan for the answer."""
+    return {
+        field: places
+        for field in managed_fields.leaf_fields(rest.after)
+        # The next run may declare more, such as the memory of a VM that loses its instancetype now.
+        if _is_declared(field, compared.manifest)
+        and (places := [*_missing(value_at(rest.after, field), compared.new(field))])
+    }
+
+
 def _unmet(
-    field: FieldPath,
-    places: list[tuple[Place, Place | None]],
-    rest: Plan,
-    after: Manifest,
-    answer: Manifest,
-    manager: str,
+    field: FieldPath, places: list[tuple[Place, Place | None]], rest: Plan, compared: _Compared
 ) -> Iterator[Deviation]:
     """The declared values of a field that the answer does not have."""
     declared: Manifest = {}
     found: Manifest = {}
     set_at(declared, field, value_at(rest.after, field))
-    _set(found, field, _value(after, answer, field))
+    _set(found, field, compared.new(field))
     found, declared = redact(found, declared)
     for place, other in places:
         value = _at(declared, (*field, *place))
         text, there = (_REMOVED, None) if other is None else (_OVERRIDDEN, _at(found, (*field, *other)))
-        yield _told(field, place, text, answer, manager, declared=quoted(value), found=quoted(there))
+        yield _told(field, place, text, compared, declared=quoted(value), found=quoted(there))
 
 
 def _at(value: Any, place: Place) -> Any:
@@ -198,21 +200,19 @@ def _at(value: Any, place: Place) -> Any:
     return value
 
 
-def _deviation(
-    field: FieldPath, place: Place, text: str, answer: Manifest, manager: str, found: Any = None
-) -> Deviation:
+def _deviation(field: FieldPath, place: Place, text: str, compared: _Compared, found: Any = None) -> Deviation:
     tree: Manifest = {}
     _set(tree, field, found)
     shown, _same = redact(tree, tree)
-    return _told(field, place, text, answer, manager, found=quoted(value_at(shown, field)))
+    return _told(field, place, text, compared, found=quoted(value_at(shown, field)))
 
 
-def _told(field: FieldPath, place: Place, text: str, answer: Manifest, manager: str, **values: str) -> Deviation:
-    ours = managed_fields.applied_fields(answer, manager) or set()
+def _told(field: FieldPath, place: Place, text: str, compared: _Compared, **values: str) -> Deviation:
+    ours = managed_fields.applied_fields(compared.answer, compared.manager) or set()
     theirs = (
         ()
         if any(is_inside(field, own) or is_inside(own, field) for own in ours)
-        else managed_fields.owners(managed_fields.fields_of_others(answer, manager), field)
+        else managed_fields.owners(managed_fields.fields_of_others(compared.answer, compared.manager), field)
     )
     path: Place = ()
     for key in (*field, *place):
@@ -221,14 +221,41 @@ def _told(field: FieldPath, place: Place, text: str, answer: Manifest, manager: 
     return Deviation(f"{path_of(path)}: {words}", theirs[0] if theirs else "")
 
 
-def _as_created(step: Plan, missing: dict[FieldPath, Any], after: Manifest, answer: Manifest) -> Plan:
+def _as_created(step: Plan, missing: Collection[FieldPath], compared: _Compared) -> Plan:
+    """The plan of a new object, with the values that the answer has in the place of declared ones."""
     if not missing:
         return step
     shown = copy(step.after)
     for field in missing:
         remove_at(shown, field)
-        _set(shown, field, _value(after, answer, field))
+        _set(shown, field, compared.new(field))
     return step._replace(after=shown)
+
+
+def _as_applied(
+    step: Plan, planned: Collection[FieldPath], missing: Collection[FieldPath], compared: _Compared
+) -> tuple[Plan, list[Deviation]]:
+    """The plan with what has changed of a live object; and the fields that stay or are renewed at each write.
+
+    planned: the fields that the plan wanted to change. missing: the declared ones whose values the answer lacks.
+    """
+    old: Manifest = {}
+    new: Manifest = {}
+    others: list[Deviation] = []
+    for field in sorted(planned):
+        was, now, declared = compared.old(field), compared.new(field), compared.declared(field)
+        if was == now:
+            if now is not None and not _is_declared(field, step.manifest):
+                others.append(_deviation(field, (), _STAYS, compared, found=now))
+            continue
+        if field not in missing and (place := _renewed(declared, was, now)) is not None:
+            others.append(_deviation(field, place, _RENEWED, compared))
+        _set(old, field, value_at(step.before, field))
+        _set(new, field, value_at(step.after, field) if now == declared else now)
+    for field, was, now in _unplanned(planned, compared):
+        _set(old, field, was)
+        _set(new, field, now)
+    return (step if (old, new) == (step.before, step.after) else step._replace(before=old, after=new)), others
 
 
 def _renewed(declared: Any, was: Any, now: Any) -> Place | None:
@@ -246,14 +273,12 @@ def _renewed(declared: Any, was: Any, now: Any) -> Place | None:
     return tuple(reversed(keys))
 
 
-def _unplanned(
-    planned: set[FieldPath], before: Manifest, after: Manifest, live: Manifest, answer: Manifest, manager: str
-) -> Iterator[tuple[FieldPath, Any, Any]]:
+def _unplanned(planned: Collection[FieldPath], compared: _Compared) -> Iterator[tuple[FieldPath, Any, Any]]:
     """The other changes of the spec that nobody else has written meanwhile: (field, before, after)."""
-    old, new = (leaves(source.get("spec") or {}, ("spec",)) for source in (before, after))
-    entries = managed_fields.entries(live)
-    written = [entry for entry in managed_fields.entries(answer) if entry not in entries]
-    others = managed_fields.fields_of_others({"metadata": {"managedFields": written}}, manager)
+    old, new = (leaves(form.get("spec") or {}, ("spec",)) for form in (compared.before, compared.after))
+    entries = managed_fields.entries(compared.live)
+    written = [entry for entry in managed_fields.entries(compared.answer) if entry not in entries]
+    others = managed_fields.fields_of_others({"metadata": {"managedFields": written}}, compared.manager)
     for field in sorted({*old, *new}):
         if old.get(field) == new.get(field):
             continue
