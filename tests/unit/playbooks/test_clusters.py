@@ -38,22 +38,26 @@ def failed_hosts(output: str, reason: str) -> set[str]:
     return {failure[1 : failure.index("]")] for failure in failures if f'"msg": "{reason}' in failure}
 
 
-PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_report"}
+NO_GROUP = "clusters: cluster is not an inventory group with hosts; its hosts are the clusters"
 
 
-@pytest.mark.parametrize("playbook", PREFIXES)
 @pytest.mark.parametrize(
     ("group", "limit", "message"),
     [
-        ("cluster", "", "clusters: cluster is not an inventory group with hosts; its hosts are the clusters"),
+        ("cluster", "", NO_GROUP),
         ("empty", "", "clusters: empty is not an inventory group with hosts"),
         ("clusters", "north", "limit: is north, and no cluster of the group clusters is in it; choose other hosts"),
         ("strangers", "", "south: has no virtshape_kubeconfig, virtshape_context or virtshape_host; one of these"),
     ],
 )
-def test_host_without_a_cluster_is_refused(tmp_path: Path, playbook: str, group: str, limit: str, message: str) -> None:
+def test_host_without_a_cluster_is_refused(tmp_path: Path, group: str, limit: str, message: str) -> None:
     arguments = ["--limit", limit] if limit else []
-    assert message in play(tmp_path, playbook, *arguments, **{f"{PREFIXES[playbook]}_clusters": group})
+    assert message in play(tmp_path, "deploy_catalog", *arguments, common_instancetypes_clusters=group)
+
+
+def test_the_report_has_clusters_of_a_group(tmp_path: Path) -> None:
+    """The same file of plays refuses other hosts."""
+    assert NO_GROUP in play(tmp_path, "fleet_report", fleet_report_clusters="cluster")
 
 
 def test_each_cluster_fails_for_itself(tmp_path: Path) -> None:
