@@ -176,7 +176,9 @@ def capacity_info(play: Play) -> None:
 
 
 def estate_info(play: Play) -> None:
+    """Without the right to read sizes, a VM that has none of its own is left out."""
     play.declare("a")
+    _plain_vm(play)
     play.step(source="cluster", namespace=play.namespace)
 
 
@@ -254,15 +256,20 @@ def revision_rollout(play: Play) -> None:
 
 def virtual_machine_adopt(play: Play) -> None:
     wide = f"{play.name}-wide"
-    cores = {"spec": {"domain": {"cpu": {"sockets": 1}, "memory": {"guest": "2Gi"}, "devices": {}}}}
-    plain = {"name": f"{play.name}-a", "run_strategy": "Halted", "template": cores}
-    play.prepare("virtual_machine", namespace=play.namespace, **plain)
+    plain = _plain_vm(play)
     play.prepare("instancetype", name=wide, **SIZE)
     try:
-        where = {"namespace": play.namespace, "names": [plain["name"]]}
-        play.step(**where, instancetypes=[wide], preferences=[])
+        play.step(namespace=play.namespace, names=[plain], instancetypes=[wide], preferences=[])
     finally:
         play.prepare("instancetype", name=wide, state="absent", force=True)
+
+
+def _plain_vm(play: Play) -> str:
+    """The name of a new VM with a size of its own."""
+    cores = {"spec": {"domain": {"cpu": {"sockets": 1}, "memory": {"guest": "2Gi"}, "devices": {}}}}
+    name = f"{play.name}-plain"
+    play.prepare("virtual_machine", namespace=play.namespace, name=name, run_strategy="Halted", template=cores)
+    return name
 
 
 def boot_source(play: Play) -> None:
