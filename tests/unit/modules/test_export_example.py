@@ -19,12 +19,14 @@ def test_manifests_are_written_in_order_and_kept_private(tmp_path: Path) -> None
         {"kind": "VirtualMachine", "metadata": {"name": "web", "labels": {"on": "yes", "n": "1e3"}}, "spec": user_data},
     ]
     (write,) = [task for task in yaml.safe_load(virtual_machine_info.EXAMPLES) if "ansible.builtin.copy" in task]
-    (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [write]}]))
+    (tmp_path / "play.yml").write_text(
+        json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [write, write]}])
+    )
     (tmp_path / "shop.json").write_text(json.dumps({"shop": {"manifests": manifests}}))
-    for changed in (1, 0):
-        _code, printed = ansible(tmp_path, "ansible-playbook", "play.yml", "-e", "@shop.json", "--diff", "-v")
-        assert f"changed={changed} " in printed, printed
-        assert SECRET not in printed
+    _code, printed = ansible(tmp_path, "ansible-playbook", "play.yml", "-e", "@shop.json", "--diff", "-v")
+    # The second time, nothing changes.
+    assert printed.count("\nchanged: ") == printed.count("\nok: ") == 1, printed
+    assert SECRET not in printed
     file = tmp_path / "shop.yml"
     assert list(yaml.safe_load_all(file.read_text(encoding="utf-8"))) == manifests
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
