@@ -39,9 +39,17 @@ UNMEASURED = (
     "chaos/",
     "eda/",
     "integration/",
+    # They are about documentation and tools.
+    "unit/docs/",
+    "unit/test_",
     # Thousands of cases run through lines that other tests measure.
     "unit/module_utils/_estate/test_estate_guests.py",
+    "unit/plugin_utils/_check/test_check_placeholders.py",
     "unit/plugin_utils/_check/test_check_scalars.py",
+    "unit/properties/test_apply_properties.py",
+    "unit/properties/test_preflight_properties.py",
+    "unit/properties/test_quantity_properties.py",
+    "unit/properties/test_schema_properties.py",
 )
 """Tests that pytest-cov does not measure, which would make them two to four times as slow."""
 
