@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -40,10 +40,12 @@ def _folder(kind: Kind, namespace: str | None) -> str:
     return "/" + "/".join(quote(part, safe="") for part in (*parts, kind.plural))
 
 
-def kind_meant(text: str, kinds: Iterable[str]) -> str | None:
+def kind_meant(text: str, kinds: Collection[str]) -> str | None:
     """The kind that a text means to KubeVirt, which ignores case and accepts the plural; None if it means none."""
+    if text in kinds:
+        return text
     name = text.lower()
-    return next((kind for kind in kinds if text == kind or name in (kind.lower(), f"{kind.lower()}s")), None)
+    return next((kind for kind in kinds if name in (kind.lower(), f"{kind.lower()}s")), None)
 
 
 _INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")

@@ -27,10 +27,11 @@ def copy(value: T) -> T:
 
 def value_at(value: Any, path: Iterable[str]) -> Any:
     """The value at the end of a path of keys; None if there is none."""
-    for key in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
+    try:
+        for key in path:
+            value = value[key]
+    except (KeyError, TypeError):
+        return None
     return value
 
 

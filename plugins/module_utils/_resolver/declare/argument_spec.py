@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -150,7 +150,7 @@ def expand_shorthand(options: Options, spec: Spec, shorthand: Mapping[str, str])
     return _with_kind(result, spec["kind"].get("choices", ())) if "kind" in spec else result
 
 
-def _with_kind(options: Options, kinds: Iterable[str]) -> Options:
+def _with_kind(options: Options, kinds: Collection[str]) -> Options:
     """The options with the spelling of the API for their kind."""
     kind = options.get("kind")
     return {**options, "kind": kind_meant(kind, kinds) or kind} if isinstance(kind, str) else options
