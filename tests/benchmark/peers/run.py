@@ -139,6 +139,7 @@ def run(
         prepare(connection, namespace)
         for phase in phases:
             if phase == "refresh":
+                await_captured(connection, namespace, size, generation="1")
                 grow(connection, namespace)
             if counted:
                 launch("faults", directory, "--clear-counts")
@@ -154,6 +155,8 @@ def run(
                 yield row
                 break
             check(connection, namespace, phase, 0 if contestant is NOTHING else size)
+            if phase == "refresh":
+                await_captured(connection, namespace, size, generation="2")
             yield row
         client.CoreV1Api(connection).delete_namespace(namespace)
     time.sleep(min(SETTLED, size / 50))
@@ -174,6 +177,22 @@ def grow(connection: Any, namespace: str) -> None:
     client.CustomObjectsApi(connection).patch_namespaced_custom_object(
         *GROUP.split("/"), namespace, f"{kind.lower()}s", name, body
     )
+
+
+def await_captured(connection: Any, namespace: str, size: int, generation: str) -> None:
+    """Waits until all VMs have captured a generation of the instancetype; a VM without a capture is not refreshed."""
+    objects = client.CustomObjectsApi(connection)
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        items = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")["items"]
+        references = [(item.get("status") or {}).get("instancetypeRef") or {} for item in items]
+        names = [(reference.get("controllerRevisionRef") or {}).get("name", "") for reference in references]
+        captured = sum(name.rpartition("-")[2] == generation for name in names)
+        if captured == size:
+            return
+        if time.monotonic() > deadline:
+            raise SystemExit(f"{captured} of {size} VMs have captured generation {generation} of their instancetype")
+        time.sleep(0.5)
 
 
 def check(connection: Any, namespace: str, phase: str, size: int) -> None:

@@ -48,7 +48,10 @@ class Answered(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """What was declared, the object before ({} for a new one), and the answer, each also in its canonical form."""
+    """A declared object, the object before ({} for a new one), and the answer.
+
+    wanted, before, after: their canonical forms, in this order.
+    """
 
     manager: str
     manifest: Manifest
