@@ -232,8 +232,9 @@ def _new_namespace(cluster: Path) -> Iterator[str]:
         if _given_kubeconfig():
             core.delete_namespace(name)
             return
+        objects = client.CustomObjectsApi(connection)
         for group, version, plural in NOTICED:
-            client.CustomObjectsApi(connection).delete_collection_namespaced_custom_object(group, version, name, plural)
+            objects.delete_collection_namespaced_custom_object(group, version, name, plural)
         core.delete_collection_namespaced_persistent_volume_claim(name)
 
 

@@ -179,13 +179,18 @@ def grow(connection: Any, namespace: str) -> None:
     )
 
 
+def vms(connection: Any, namespace: str) -> list[dict[str, Any]]:
+    objects = client.CustomObjectsApi(connection)
+    listed = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")
+    items: list[dict[str, Any]] = listed["items"]
+    return items
+
+
 def await_captured(connection: Any, namespace: str, size: int, generation: str) -> None:
     """Waits until all VMs have captured a generation of the instancetype; a VM without a capture is not refreshed."""
-    objects = client.CustomObjectsApi(connection)
     deadline = time.monotonic() + TIMEOUT
     while True:
-        items = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")["items"]
-        references = [(item.get("status") or {}).get("instancetypeRef") or {} for item in items]
+        references = [(item.get("status") or {}).get("instancetypeRef") or {} for item in vms(connection, namespace)]
         names = [(reference.get("controllerRevisionRef") or {}).get("name", "") for reference in references]
         captured = sum(name.rpartition("-")[2] == generation for name in names)
         if captured == size:
@@ -197,10 +202,9 @@ def await_captured(connection: Any, namespace: str, size: int, generation: str) 
 
 def check(connection: Any, namespace: str, phase: str, size: int) -> None:
     """Raises SystemExit unless the cluster is as the phase should have left it."""
-    objects = client.CustomObjectsApi(connection)
     deadline = time.monotonic() + TIMEOUT
     while True:
-        items = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")["items"]
+        items = vms(connection, namespace)
         tier = "one" if phase in ("create", "again") else "two"
         there = [item for item in items if (item["metadata"].get("labels") or {}).get("tier") == tier]
         if len(there) == len(items) == (0 if phase == "delete" else size):
