@@ -3,6 +3,7 @@
 These tests start clusters of their own, whatever KUBECONFIG says. All but a few share one, which each finds running.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -138,6 +139,27 @@ def test_killed_parts_are_started_again(launch: Launch, directory: str) -> None:
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*VMS, _machine("one", runStrategy="Always"))
         wait_until(lambda: phase() == "Running")
+
+
+def test_guest_migrates_to_the_other_node_and_back(directory: str) -> None:
+    guests = (*VMS[:3], "virtualmachineinstances", "one")
+
+    def place(api: client.CustomObjectsApi) -> str:
+        """Where the guest is; "" while it is not ready."""
+        with contextlib.suppress(client.ApiException):
+            status = api.get_namespaced_custom_object(*guests)["status"]
+            if any((entry["type"], entry["status"]) == ("Ready", "True") for entry in status.get("conditions") or ()):
+                return str(status["nodeName"])
+        return ""
+
+    with _objects(directory) as api:
+        api.create_namespaced_custom_object(*VMS, _machine("one", runStrategy="Always"))
+        wait_until(lambda: place(api) == "node01")
+        for node in ("node02", "node01"):
+            kind = {"apiVersion": VM["apiVersion"], "kind": "VirtualMachineInstanceMigration"}
+            migration = {**kind, "metadata": {"generateName": "one-"}, "spec": {"vmiName": "one"}}
+            api.create_namespaced_custom_object(*VMS[:3], "virtualmachineinstancemigrations", migration)
+            wait_until(lambda node=node: place(api) == node)
 
 
 @KILLED

@@ -114,20 +114,23 @@ def test_placement_check_refuses_a_vm_without_room(task: Task, shop: str, node: 
     assert [*task.vms()] == ["a", "b"]
 
 
-def test_guests_of_a_drained_node_need_others(task: Task, shop: str, api: Any, node: str) -> None:
-    place = {"tolerations": [{"operator": "Exists"}]}
+def test_guests_of_drained_nodes_need_others(task: Task, shop: str, api: Any, node: str) -> None:
+    # With a toleration of all taints, the guests could stay where nobody else can go.
+    taints = ("placement", "node.kubernetes.io/not-ready")
+    place = {"tolerations": [{"key": taint, "operator": "Exists"} for taint in taints]}
     three = [vm(name, spec={"template": {"spec": place}}) for name in ("a", "b", "c")]
     task("virtual_machine", virtual_machines=three, wait=True)
     source = live(api, shop, "a", "VirtualMachineInstance")["status"]["nodeName"]
+    nodes = objects(api, "Node")
+    others = [item.metadata.name for item in nodes.get().items if item.metadata.name != node]
 
     def drained() -> dict[str, dict[str, Any]]:
-        result = task("capacity_info", checks=["placement"], drain=[source])
+        result = task("capacity_info", checks=["placement"], drain=others)
         assert result["fits"] is False
         return by_name([item for item in result["drained"] if item["namespace"] == shop])
 
     # KubeVirt moves a guest only to nodes that can imitate the CPU of its own.
     assert ["the label cpu-model-migration." in item["problem"] for item in drained().values()] == [True] * 3
-    nodes = objects(api, "Node")
     labels = nodes.get(source).to_dict()["metadata"]["labels"]
     body = {"metadata": {"labels": {key: labels[key] for key in labels if "node.kubevirt.io/" in key}}}
     nodes.patch(name=node, body=body, content_type="application/merge-patch+json")

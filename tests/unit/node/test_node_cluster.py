@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from node_support import Api, in_loop, pod, vmi
+from node_support import Api, in_loop, launcher, pod, vmi
 
 from node import nodes
 from node.agents import Agents
@@ -19,6 +19,7 @@ from node.guests.report import Told
 from node.handler.handler import Handler
 from node.handler.server import Server
 from node.handler.vmi import Traits, simulated
+from node.launcher_pods import LauncherPods
 from node.scheduler import Scheduler
 
 Manifest = dict[str, Any]
@@ -86,11 +87,40 @@ async def test_each_node_gets_virt_handler_with_token() -> None:
 @pytest.mark.parametrize(
     ("spec", "bound"), [({"nodeName": None}, 1), ({}, 0), ({"nodeName": None, "schedulingGates": [{"name": "g"}]}, 0)]
 )
-def test_pods_are_bound_to_the_only_node(spec: Manifest, bound: int) -> None:
+def test_pods_are_bound_once_to_the_first_node(spec: Manifest, bound: int) -> None:
+    assert nodes_of_bound([pod(**spec)]) == ["node01"] * bound
+
+
+def nodes_of_bound(pods: list[Manifest], *vmis: Manifest) -> list[str]:
+    """The nodes to which the scheduler binds the last of these pods."""
     api = Requests()
-    scheduler = Scheduler(api.client, api.cache(POD, pod(**spec)), "node01")
-    asyncio.run(scheduler.sync(("ns", "p")))
-    assert [body["target"]["name"] for _method, _path, body in api.sent] == ["node01"] * bound
+    cache = api.cache(POD)
+    launcher_pods = LauncherPods(cache, api.cache(VMI, *vmis))
+    for entry in pods:
+        cache.observe(entry)
+    scheduler = Scheduler(api.client, cache, launcher_pods, ["node01", "node02"])
+    asyncio.run(scheduler.sync(("ns", pods[-1]["metadata"]["name"])))
+    return [body["target"]["name"] for _method, _path, body in api.sent]
+
+
+@pytest.mark.parametrize(
+    ("node", "phase", "expected"),
+    [("node01", "Running", "node02"), ("node02", "Running", "node01"), ("node01", "Succeeded", "node01")],
+)
+def test_guest_migrates_to_another_node(node: str, phase: str, expected: str) -> None:
+    guest = vmi("Running")
+    source, target = launcher("source", guest), launcher("target", guest)
+    source["spec"]["nodeName"], source["status"]["phase"] = node, phase
+    del target["spec"]["nodeName"]
+    assert nodes_of_bound([source, target], guest) == [expected]
+
+
+def test_volume_is_plugged_where_the_guest_is() -> None:
+    guest = vmi("Running")
+    there, plug = launcher("there", guest), pod("hp-volume", nodeName=None)
+    there["spec"]["nodeName"] = "node02"
+    plug["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": "there"}]
+    assert nodes_of_bound([there, plug], guest) == ["node02"]
 
 
 class _Handler:

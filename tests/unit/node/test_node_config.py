@@ -19,7 +19,7 @@ def loaded(folder: Path, **values: Any) -> Config:
 
 def test_configuration_without_nodes_gets_one_node(tmp_path: Path) -> None:
     config = loaded(tmp_path, nodes=[])
-    assert [entry.name for entry in config.nodes] == ["node01"]
+    assert [entry.name for entry in config.nodes] == ["node01", "node02"]
     assert config.bind and config.guest_agent and not config.migratable
 
 

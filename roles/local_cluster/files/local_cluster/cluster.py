@@ -74,7 +74,7 @@ class Settings:
     faults: bool = False
     """Whether a fault proxy runs too."""
     nodes: Sequence[Any] = ()
-    """Nodes on which kube-scheduler puts pods; none means one node on which every pod fits."""
+    """Nodes on which kube-scheduler puts pods; none means two nodes on which every pod fits."""
     migratable: bool = True
     """Whether guests can migrate, which a hotplug of CPUs or memory needs."""
     stop_seconds: float = 0

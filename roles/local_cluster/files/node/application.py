@@ -101,7 +101,7 @@ class _Node:
             Snapshotter(storage, snapshots, contents, snapshot_classes, claims, volumes, store),
         ]
         if config.bind:
-            self._controllers.append(Scheduler(Client(connection, "kube-scheduler"), pods, names[0]))
+            self._controllers.append(Scheduler(Client(connection, "kube-scheduler"), pods, launcher_pods, names))
 
     async def run(self, end: asyncio.Event) -> None:
         """Runs until `end` is set, or a part stops by itself: that is a bug."""

@@ -9,7 +9,7 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
-DEFAULT_NODE = "node01"
+DEFAULT_NODES = ("node01", "node02")  # a guest migrates from one to the other
 
 
 class ConfigError(Exception):
@@ -33,13 +33,12 @@ class NodeConfig:
 class Config:
     """All settings.
 
-    kubeconfig: of a user with all rights. ca_file: KubeVirt's CA, which signed virt-api's client certificate; "" to
-    ask for none. host, port, tls_cert, tls_key: of virt-handler's server. upload_port: of CDI's upload proxy; 0 for
-    none. bind: whether pods are bound to the first node, as there is no scheduler. nodes: [] for one with room for
-    everything. migratable: whether VMIs can be migrated, so that memory and CPU are plugged. stop_seconds: how long
-    guests take to shut down. guest_program: makes the domains of guests that QEMU runs; "" if all are simulated.
-    images: the files of images, by pattern. volumes: the folder of what claims hold. ready_file: created when
-    everything works.
+    kubeconfig: of a user with all rights. ca_file: KubeVirt's CA, which signed virt-api's client certificate; "" to ask
+    for none. host, port, tls_cert, tls_key: of virt-handler's server. upload_port: of CDI's upload proxy; 0 for none.
+    bind: whether the node binds pods, as there is no scheduler. nodes: [] for two with room for everything. migratable:
+    whether VMIs can be migrated, so that memory and CPU are plugged. stop_seconds: how long guests take to shut down.
+    guest_program: makes the domains of guests that QEMU runs; "" if all are simulated. images: the files of images, by
+    pattern. volumes: the folder of what claims hold. ready_file: created when everything works.
     """
 
     kubeconfig: str
@@ -54,7 +53,7 @@ class Config:
     upload_tls_key: str = ""
     kubevirt_version: str = "1.9.0"
     bind: bool = True
-    nodes: tuple[NodeConfig, ...] = (NodeConfig(DEFAULT_NODE),)
+    nodes: tuple[NodeConfig, ...] = tuple(NodeConfig(name) for name in DEFAULT_NODES)
     guest_agent: bool = True
     migratable: bool = False
     stop_seconds: float = 0
