@@ -47,7 +47,6 @@ NEEDED = (
     "pytest",
     "pytest-xdist",
     "pytest-timeout",
-    "pytest-rerunfailures",
     "hypothesis",
     "python-calamine",
     "sarif-pydantic",

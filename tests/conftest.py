@@ -51,7 +51,7 @@ UNMEASURED = (
     "unit/properties/test_quantity_properties.py",
     "unit/properties/test_schema_properties.py",
 )
-"""Tests that pytest-cov does not measure, which would make them two to four times as slow."""
+"""Tests without coverage, which would make them two to four times as slow."""
 
 
 def _link_collection() -> None:
@@ -88,16 +88,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--given-cluster", action="store_true", help="skip tests that start a cluster of their own")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    unmeasured = tuple(f"{CHECKOUT}/tests/{place}" for place in UNMEASURED)
-    for item in items:
-        if str(item.path).startswith(unmeasured):
-            item.add_marker(pytest.mark.no_cover)
+def _coverage(settings: pytest.Config) -> Any:
+    """What of pytest-cov starts, pauses and resumes measuring in this process; None without coverage."""
+    plugin = settings.pluginmanager.get_plugin("_cov")
+    return plugin.cov_controller if plugin is not None else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Measures once in each worker of pytest-xdist, and not in the process that has them.
+
+    pytest-cov starts a second measurement in a worker, and pauses only that one.
+    """
+    coverage = _coverage(session.config)
+    if coverage is not None and (_worker(session.config) or session.config.getoption("numprocesses", None)):
+        coverage.pause()
+
+
+def _worker(settings: pytest.Config) -> str:
+    """The name of this worker of pytest-xdist; "" in another process."""
+    return str(getattr(settings, "workerinput", {}).get("workerid", ""))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """What thousands of tests are made of stays until the end: the garbage collector need not look at it."""
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    coverage = _coverage(session.config)
+    if coverage is not None and _worker(session.config) not in ("", "gw0"):
+        # All workers import the same.
+        coverage.pause()
+    # What thousands of tests are made of stays until the end: the garbage collector need not look at it.
     gc.disable()
     try:
         return (yield)
@@ -106,11 +125,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Shows why tests that are marked as flaky failed at first: they have found something, even if they pass then."""
-    for report in terminalreporter.stats.get("rerun", []):
-        terminalreporter.section(f"failed at first: {report.nodeid}")
-        terminalreporter.line(report.longreprtext)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Pauses coverage from the first of several tests in UNMEASURED to the next test that is measured."""
+    coverage = _coverage(item.config)
+    if coverage is not None:
+        measured = not item.path.relative_to(CHECKOUT / "tests").as_posix().startswith(UNMEASURED)
+        if coverage.started and not measured:
+            coverage.pause()
+        elif measured and not coverage.started:
+            coverage.resume()
+    return (yield)
 
 
 @functools.cache
