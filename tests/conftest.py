@@ -233,7 +233,8 @@ def other_namespace(cluster: Path) -> Iterator[str]:
 
 
 NOTICED = (
-    ("pool.kubevirt.io", "v1beta1", "virtualmachinepools"),
+    # The version that all releases serve.
+    ("pool.kubevirt.io", "v1alpha1", "virtualmachinepools"),
     ("kubevirt.io", "v1", "virtualmachines"),
     ("kubevirt.io", "v1", "virtualmachineinstances"),
     ("cdi.kubevirt.io", "v1beta1", "dataimportcrons"),
