@@ -283,19 +283,15 @@ def any_registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Loo
         yield made
 
 
-def _is_worker(config: pytest.Config) -> bool:
-    return hasattr(config, "workerinput")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Name this run; the first test that needs a cluster starts it."""
-    if not _is_worker(config):
+    if not _worker(config):
         os.environ[RUN_VARIABLE] = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove this run's clusters, and those of earlier runs that were killed."""
-    if _is_worker(config) or not TEST_CLUSTERS.is_dir():
+    if _worker(config) or not TEST_CLUSTERS.is_dir():
         return
     own = os.environ[RUN_VARIABLE]
     for folder in TEST_CLUSTERS.iterdir():
