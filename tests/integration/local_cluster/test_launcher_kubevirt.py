@@ -3,7 +3,6 @@
 These tests start clusters of their own, whatever KUBECONFIG says. All but a few share one, which each finds running.
 """
 
-import contextlib
 import json
 import os
 import signal
@@ -104,6 +103,15 @@ def _names(directory: str) -> set[str]:
         return {item["metadata"]["name"] for item in api.list_namespaced_custom_object(*VMS)["items"]}
 
 
+def _guest(api: client.CustomObjectsApi) -> dict[str, Any]:
+    """The status of the VMI `one`; {} without a VMI."""
+    try:
+        found = api.get_namespaced_custom_object(*VMS[:3], "virtualmachineinstances", "one")
+    except client.ApiException:
+        return {}
+    return found.get("status") or {}
+
+
 def _kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: started(pid) is None)
@@ -119,13 +127,6 @@ def test_killed_parts_are_started_again(launch: Launch, directory: str) -> None:
     def status() -> dict[str, Any]:
         return launch("status", "--dir", directory)
 
-    def phase() -> str:
-        try:
-            found = api.get_namespaced_custom_object(*VMS[:3], "virtualmachineinstances", "one")
-        except client.ApiException:
-            return ""
-        return str((found.get("status") or {}).get("phase"))
-
     before = status()
     for part in RESTARTED:
         _kill(before["processes"][part])
@@ -138,19 +139,15 @@ def test_killed_parts_are_started_again(launch: Launch, directory: str) -> None:
     assert len(lines) == len(RESTARTED) and all("started again, restart 1" in line for line in lines)
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*VMS, _machine("one", runStrategy="Always"))
-        wait_until(lambda: phase() == "Running")
+        wait_until(lambda: _guest(api).get("phase") == "Running")
 
 
 def test_guest_migrates_to_the_other_node_and_back(directory: str) -> None:
-    guests = (*VMS[:3], "virtualmachineinstances", "one")
-
     def place(api: client.CustomObjectsApi) -> str:
         """Where the guest is; "" while it is not ready."""
-        with contextlib.suppress(client.ApiException):
-            status = api.get_namespaced_custom_object(*guests)["status"]
-            if any((entry["type"], entry["status"]) == ("Ready", "True") for entry in status.get("conditions") or ()):
-                return str(status["nodeName"])
-        return ""
+        status = _guest(api)
+        ready = any((entry["type"], entry["status"]) == ("Ready", "True") for entry in status.get("conditions") or ())
+        return str(status["nodeName"]) if ready else ""
 
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*VMS, _machine("one", runStrategy="Always"))

@@ -123,8 +123,8 @@ def test_guests_of_drained_nodes_need_others(task: Task, shop: str, api: Any, no
     source = live(api, shop, "a", "VirtualMachineInstance")["status"]["nodeName"]
     nodes = objects(api, "Node")
     # Those of virt-handler; other tests have nodes, too, which may go meanwhile.
-    manifests = [item.to_dict()["metadata"] for item in nodes.get().items]
-    others = [item["name"] for item in manifests if "kubevirt.io/heartbeat" in item.get("annotations", {})]
+    metadata = [item.to_dict()["metadata"] for item in nodes.get().items]
+    others = [item["name"] for item in metadata if "kubevirt.io/heartbeat" in item.get("annotations", {})]
 
     def drained() -> dict[str, dict[str, Any]]:
         result = task("capacity_info", checks=["placement"], drain=others)

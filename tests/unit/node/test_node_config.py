@@ -17,7 +17,7 @@ def loaded(folder: Path, **values: Any) -> Config:
     return load(str(file))
 
 
-def test_configuration_without_nodes_gets_one_node(tmp_path: Path) -> None:
+def test_configuration_without_nodes_gets_two_nodes(tmp_path: Path) -> None:
     config = loaded(tmp_path, nodes=[])
     assert [entry.name for entry in config.nodes] == ["node01", "node02"]
     assert config.bind and config.guest_agent and not config.migratable
